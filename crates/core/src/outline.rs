@@ -13,7 +13,7 @@
 //! question, so that the record says what was shown.
 //!
 //! # Limits
-//! What is usual is judged by names, modes and kinds. A file that differs from its neighbours in
+//! Names, modes and kinds decide which change is usual. A file that differs from its neighbours in
 //! content only is counted with them; the diff shows it.
 
 pub use self::order::{ApplyOrder, OutlineUnseen, SeenOutline};

@@ -118,7 +118,11 @@ mod tests {
 
     #[test]
     fn what_the_settings_name_is_offered_by_its_name_in_the_record() {
-        let offers = with(CONFIG, super::super::Choice::offers);
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "its lifetime is not general"
+        )]
+        let offers = with(CONFIG, |choice| choice.offers());
         assert_eq!(
             offers[..4],
             ["scripted:own.toml", "scripted:other.toml", "groq/x", "here/small"]

@@ -110,7 +110,7 @@ struct ShellWalk<'s> {
     numbers: HashSet<String>,
     /// Variables that are also set to something else.
     spoiled: HashSet<String>,
-    /// What the value of a variable begins with that only loops over files set; nothing if others do.
+    /// The beginning of a variable that only loops over files set; nothing if others set it.
     prefixes: HashMap<String, String>,
 }
 

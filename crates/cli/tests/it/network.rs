@@ -549,8 +549,8 @@ fn an_open_connection_is_told_in_the_run_that_uses_it() {
     assert!(effects[1]["network"][0]["received"].as_u64().unwrap() > 18);
 }
 
-/// What an earlier cell has left running reaches a listed host only in a run that was asked about,
-/// or whose findings name it. The proxy holds that, whatever the analysis believes.
+/// A program that an earlier cell has left running reaches a listed host only in a run that was
+/// asked about, or whose findings name it. The proxy holds that, whatever the analysis believes.
 #[test]
 fn a_cell_that_nobody_was_asked_about_reaches_no_listed_host_that_it_does_not_name() {
     for (mode, asks) in [("auto", true), ("ask", false)] {

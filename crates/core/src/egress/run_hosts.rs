@@ -106,7 +106,7 @@ mod tests {
                 assert!(!has(&[(Deed::Connects, address)], by, "b.org"), "{address}");
             }
             assert!(has(&[(Deed::Connects, "[::2]:80")], by, "::2"));
-            // What isn't plain names nothing.
+            // An argument that isn't plain names nothing.
             for odd in ["https://a.org@b.org/", "b.org\\@a.org", "a.org b.org", "https://"] {
                 assert!(!has(&[(Deed::Connects, odd)], by, "a.org"), "{odd}");
                 assert!(!has(&[(Deed::Connects, odd)], by, "b.org"), "{odd}");

@@ -182,7 +182,7 @@ pub(super) struct Work {
     /// Whether a rule asks about it, or the person wants to be asked: then a setting that answers in
     /// advance is not heard about what follows from it either.
     pub(super) must_ask: bool,
-    /// What the analysis says of the current proposal.
+    /// The findings of the analysis on the current proposal.
     pub(super) findings: Findings,
 }
 

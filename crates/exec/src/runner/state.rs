@@ -136,7 +136,7 @@ pub(super) struct State {
     interrupted: bool,
     /// Those who want to know how many programs run beside the kernels.
     pub(super) counting: Vec<oneshot::Sender<u32>>,
-    /// When they are told at the latest, if a copy is being made that would be counted.
+    /// When to count at the latest, if a copy is being made that would be counted.
     pub(super) count_by: Option<Instant>,
     actions: VecDeque<Action>,
 }

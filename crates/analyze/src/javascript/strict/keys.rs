@@ -271,7 +271,7 @@ impl StrictScript<'_> {
         }
     }
 
-    /// What is put under a key.
+    /// A value that is put under a key.
     pub(super) fn put(&mut self, key: Option<Node<'_>>, name: &str, value: Option<Node<'_>>) {
         let Some(key) = key else { return };
         let name = name.trim_matches(['"', '\'', '`']);
@@ -340,7 +340,7 @@ impl StrictScript<'_> {
         }
     }
 
-    /// What a class is made of: another of the code's own, or one of the language.
+    /// The class that another is made of: another of the code's own, or one of the language.
     pub(super) fn heritage(&mut self, node: Node<'_>) {
         let Some(body) = node.child(Field::BODY).filter(|one| one.kind() == Kind::CLASS_BODY)
         else {

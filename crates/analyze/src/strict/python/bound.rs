@@ -72,7 +72,7 @@ pub(super) struct Bound<'a> {
     pub(super) attributes: HashSet<String>,
     /// The values of names that are set by `=` or as the members of a list that is gone through.
     pub(super) assigned: HashMap<String, Vec<&'a Expr>>,
-    /// What loops and `with` take a name from.
+    /// The values that loops and `with` take a name from.
     sources: HashMap<String, Vec<&'a Expr>>,
     /// Whether an item is set whose key is computed.
     pub(super) sets_items: bool,
@@ -171,7 +171,7 @@ impl<'a> Bound<'a> {
         all_fit
     }
 
-    /// What a name is taken from by loops or by `with`, if it is set by these and nothing else.
+    /// The values that loops or `with` take a name from, if it is set by these and nothing else.
     pub(super) fn sources(&self, name: &str) -> Option<&[&'a Expr]> {
         let sources = self.sources.get(name)?;
         (self.counts.get(name) == Some(&sources.len())).then_some(sources.as_slice())
@@ -189,7 +189,7 @@ impl<'a> Bound<'a> {
     }
 
     fn is_local_name(&self, name: &str) -> bool {
-        self.values(name).is_some_and(|all| all.iter().all(|one| super::places::is_local_text(one)))
+        self.values(name).is_some_and(|all| all.iter().all(|one| super::texts::is_local_text(one)))
     }
 
     fn parameters(&mut self, parameters: &Parameters) {

@@ -13,8 +13,8 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 
-/// Methods with two underscores that a class of the code's own may define. What calls them hands
-/// over values of the code's own, and does nothing with what they return.
+/// Methods with two underscores that a class of the code's own may define. Their callers hand
+/// over values of the code's own, and do nothing with what they return.
 const METHODS: &str = "__init__ __new__ __post_init__ __repr__ __str__ __format__ __len__ __bool__ \
     __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __iter__ __next__ __reversed__ __contains__ \
     __getitem__ __setitem__ __delitem__ __missing__ __enter__ __exit__ __aenter__ __aexit__ \
@@ -254,7 +254,7 @@ fn is_plain_dataclass(decorator: &Decorator) -> bool {
     })
 }
 
-/// Whether `@wraps` is given a function and nothing else: with more it copies what it is told.
+/// Whether `@wraps` is given a function and nothing else: with more it copies any attribute.
 fn is_plain_wraps(decorator: &Decorator) -> bool {
     decorator.expression.as_call_expr().is_some_and(|call| {
         matches!(&*call.arguments.args, [Expr::Name(_)]) && call.arguments.keywords.is_empty()

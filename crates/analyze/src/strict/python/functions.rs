@@ -1,4 +1,4 @@
-//! What may be handed to a method that calls a function, or looks a method up by its name.
+//! Functions and names that may be handed to a method that calls a function, or looks a method up by its name.
 //!
 //! A table's `apply` takes the name of any of its methods, so nothing that may be a text passes: only
 //! what is a function by how it stands in the code, or a text of the list.
@@ -82,7 +82,7 @@ impl StrictWalk<'_, '_> {
                 other => is_own || self.is_function(other),
             }
         };
-        // What comes after the function is handed to it.
+        // Later arguments are handed to the function.
         let is_bounded = call.arguments.args.len() <= 1
             || is_own
             || call.arguments.args.iter().all(|one| self.is_of_polars(one));

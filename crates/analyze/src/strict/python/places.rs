@@ -51,29 +51,6 @@ fn most_positional(name: &str) -> usize {
     }
 }
 
-/// Whether a text is a file's name and can't be an address, whatever comes after it.
-fn begins_a_path(text: &str) -> bool {
-    let scheme = text.find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c));
-    let is_scheme = scheme.is_some_and(|at| text[at..].starts_with(':'));
-    let is_open = scheme.is_none() && !text.starts_with(|c: char| c == '.' || c.is_ascii_digit());
-    !text.is_empty() && !is_scheme && !is_open
-}
-
-/// Whether a text that stands in the code is a file's name, and no address.
-pub(super) fn is_local_text(expression: &Expr) -> bool {
-    match expression {
-        Expr::StringLiteral(text) => {
-            let text = text.value.to_str();
-            !text.contains("://") && !text.contains("::") && !text.is_empty()
-        }
-        Expr::FString(text) => {
-            let first = text.value.elements().next().and_then(|one| one.as_literal());
-            first.is_some_and(|one| begins_a_path(&one.value))
-        }
-        _ => false,
-    }
-}
-
 impl<'a> StrictWalk<'_, 'a> {
     /// A call that the lenient walk finds: by its name, with its arguments in their places.
     pub(super) fn found(&mut self, name: &str, call: &'a ExprCall) {
@@ -108,12 +85,12 @@ impl<'a> StrictWalk<'_, 'a> {
         }
         let inner = |one: &Expr| self.is_local(one, depth + 1);
         match expression {
-            Expr::StringLiteral(_) | Expr::FString(_) => is_local_text(expression),
+            Expr::StringLiteral(_) | Expr::FString(_) => texts::is_local_text(expression),
             Expr::List(list) => !list.elts.is_empty() && list.elts.iter().all(inner),
             // `Path('a') / name`, `'data/' + name`.
             Expr::BinOp(one) if one.op == Operator::Div => !self.is_own("__truediv__"),
             Expr::BinOp(one) => {
-                texts::literal(&one.left).is_some_and(|text| begins_a_path(&text))
+                texts::literal(&one.left).is_some_and(|text| texts::begins_a_path(&text))
                     || (one.left.is_f_string_expr() && inner(&one.left))
             }
             Expr::Name(name) => {
@@ -226,10 +203,10 @@ mod tests {
     #[test]
     fn beginnings_of_addresses() {
         for text in ["data/", "./x", "sales_", "a b", "../", "/tmp/x", "2024-"] {
-            assert!(begins_a_path(text), "{text}");
+            assert!(texts::begins_a_path(text), "{text}");
         }
         for text in ["", "http", "http:", "http://", "s3", "file-x", "HTTPS:/"] {
-            assert!(!begins_a_path(text), "{text}");
+            assert!(!texts::begins_a_path(text), "{text}");
         }
     }
 }

@@ -436,7 +436,7 @@ impl<'a> StrictWalk<'_, 'a> {
             "pandas.NamedAgg" => {
                 argument(call, 1, "aggfunc").is_some_and(|one| self.is_function(one))
             }
-            // What begins like an address would be fetched.
+            // A text that begins like an address would be fetched.
             "IPython.display.HTML" => self.is_plain_markup(call),
             "operator.methodcaller" => {
                 literal(first).is_some_and(|text| self.names.is_method(&text) && !depends(&text))

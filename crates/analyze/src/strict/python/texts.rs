@@ -18,6 +18,29 @@ pub(super) fn literal(expression: &Expr) -> Option<String> {
     expression.as_string_literal_expr().map(|text| text.value.to_str().to_owned())
 }
 
+/// Whether a text is a file's name and can't be an address, whatever comes after it.
+pub(super) fn begins_a_path(text: &str) -> bool {
+    let scheme = text.find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c));
+    let is_scheme = scheme.is_some_and(|at| text[at..].starts_with(':'));
+    let is_open = scheme.is_none() && !text.starts_with(|c: char| c == '.' || c.is_ascii_digit());
+    !text.is_empty() && !is_scheme && !is_open
+}
+
+/// Whether a text that stands in the code is a file's name, and no address.
+pub(super) fn is_local_text(expression: &Expr) -> bool {
+    match expression {
+        Expr::StringLiteral(text) => {
+            let text = text.value.to_str();
+            !text.contains("://") && !text.contains("::") && !text.is_empty()
+        }
+        Expr::FString(text) => {
+            let first = text.value.elements().next().and_then(|one| one.as_literal());
+            first.is_some_and(|one| begins_a_path(&one.value))
+        }
+        _ => false,
+    }
+}
+
 /// A dotted name as text.
 pub(super) fn dotted(expression: &Expr) -> Option<String> {
     match expression {
@@ -209,7 +232,7 @@ const REACHING: [&str; 12] = [
     "detach",
 ];
 
-/// What a statement may begin with.
+/// Words that a statement may begin with.
 const STATEMENTS: [&str; 12] = [
     "select", "with", "values", "insert", "replace", "update", "delete", "create", "drop", "alter",
     "begin", "commit",

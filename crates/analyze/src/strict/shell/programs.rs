@@ -13,7 +13,7 @@ pub(super) enum ShellWord {
     Known(String),
     /// It is one word that begins with this text, and the rest is computed.
     Begins(String),
-    /// What is computed may be any number of words.
+    /// A computed part may be any number of words.
     Splits(String),
 }
 

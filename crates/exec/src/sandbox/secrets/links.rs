@@ -9,7 +9,7 @@
 //! folder nothing is listed: the few names that count behind a link of this name are looked up.
 //!
 //! # Limits
-//! What a link leads to by way of `/proc` or of the system's folders is not found.
+//! The target of a link through `/proc` or the system's folders is not found.
 
 use super::{Access, Confinement};
 use std::{
