@@ -305,7 +305,7 @@ async fn a_file_that_is_no_model_is_refused() {
     }
     refused(Weights { file: folder.path().join("none"), ..weights.clone() }, "cannot be read")
         .await;
-    refused(Weights { file: folder.path().into(), ..weights }, "is not a GGUF file").await;
+    refused(Weights { file: folder.path().into(), ..weights }, "is not a regular file").await;
 }
 
 async fn refused(weights: Weights, problem: &str) {
