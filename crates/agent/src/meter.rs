@@ -1,8 +1,8 @@
 //! Counts what a session spends, and adds it to what was spent today.
 //!
-//! Where a budget of the day depends on it, a call counts from the moment when it is made, by what it
-//! takes at least: a process that is killed meanwhile has used it up all the same. A provider's own
-//! count takes the place of that, unless it is far too small for the text that went to and fro.
+//! Where a budget of the day depends on it, a call counts from the moment when it is made, by what
+//! it takes at least: a process that is killed meanwhile has used it up all the same. A provider's
+//! own count takes the place of that, unless it is far too small for the text that went to and fro.
 
 use interpreter_core::{
     Message, Usage,
@@ -88,8 +88,8 @@ impl Meter {
 /// Bytes of a token, about, where nobody counts them.
 const TOKEN: usize = 4;
 
-/// How many times smaller than our estimate a provider's count may be. Only texts that are nearly all
-/// blanks have tokens of so many bytes.
+/// How many times smaller than our estimate a provider's count may be. Only texts that are nearly
+/// all blanks have tokens of so many bytes.
 const LEAST: u64 = 8;
 
 /// Bytes of a reply after which it is noted how much has come.

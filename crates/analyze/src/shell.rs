@@ -44,8 +44,8 @@ const COMMANDS: usize = 15_000;
 /// Bytes of a long script that allow one more command. A short line of pipes has 11 for each.
 const BYTES: usize = 9;
 
-/// Words in a row that each hold the rest of a command, as in `time ! time true`. The parser and the
-/// walks go one step deeper with each.
+/// Words in a row that each hold the rest of a command, as in `time ! time true`. The parser and
+/// the walks go one step deeper with each.
 const PREFIXES: usize = 50;
 
 /// The longest row of such words, and how many there are of those that take a name before the rest.

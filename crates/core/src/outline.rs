@@ -85,8 +85,8 @@ impl Unusual {
 /// The changes that are named among many, and how many of the others are like each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outline {
-    /// The SHA-256 of `named` and `counted`, written like a question whose hash is taken. The answer
-    /// for all of the changes names the outline by it.
+    /// The SHA-256 of `named` and `counted`, written like a question whose hash is taken. The
+    /// answer for all of the changes names the outline by it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hash: String,
     /// The changes that are named, in the order of [`Unusual`].

@@ -11,8 +11,8 @@
 //! record, and can be taken back. A yes ends with its session. A no goes along into every session that
 //! comes from it, where whoever may revoke it can take it back.
 //!
-//! A record of a no may hold masked secrets. Such a place stands for anything once it's read back, so
-//! that a no which goes along never covers less than it did.
+//! A record of a no may hold masked secrets. Such a place stands for anything once it's read back,
+//! so that a no which goes along never covers less than it did.
 //!
 //! # Limits
 //! Those of the lists by which code is understood. The sandbox bounds what it can do.
@@ -191,8 +191,8 @@ impl Coverage {
         })
     }
 
-    /// It as it is taken from a record. Where a secret was masked in a pattern of a no, nobody knows
-    /// any more what stood there: it then denies whatever could have.
+    /// It as it is taken from a record. Where a secret was masked in a pattern of a no, nobody
+    /// knows any more what stood there: it then denies whatever could have.
     #[must_use]
     pub(crate) fn remembered(self) -> Self {
         match self {

@@ -349,8 +349,9 @@ impl Folders {
         all.into_iter().map(PathBuf::as_path)
     }
 
-    /// A link in `changeable`, a folder that code may change, that leads to our folders or settings: code
-    /// could put its own in its place. They are given as they are looked up, and `real` as they are.
+    /// A link in `changeable`, a folder that code may change, that leads to our folders or
+    /// settings: code could put its own in its place. They are given as they are looked up, and
+    /// `real` as they are.
     pub fn led_to_from(&self, changeable: &Path, real: &Self) -> Option<PathBuf> {
         let on_the_way = self.all().flat_map(|path| links::on_the_way(path).0);
         let mut all = on_the_way.chain(links::of_settings(&real.config));

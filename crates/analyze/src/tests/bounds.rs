@@ -148,7 +148,8 @@ fn a_shell_script_of_very_many_commands_is_refused() {
     assert!(!refuses("shell", MANY, &ordinary.repeat(200_000 / ordinary.len())));
 }
 
-/// Names that lead to themselves have no end, and those that lead to two others each double the work.
+/// Names that lead to themselves have no end, and those that lead to two others each double the
+/// work.
 #[test]
 fn names_that_lead_to_names_are_followed_within_bounds() {
     let calls =

@@ -1,8 +1,8 @@
 //! The question whether code that has been running for long may continue.
 //!
-//! The code runs while the person thinks. So whatever else happens meanwhile is kept until they have
-//! answered, and the question is withdrawn as soon as the run is over. Without an answer the run ends:
-//! then no one is there.
+//! The code runs while the person thinks. So whatever else happens meanwhile is kept until they
+//! have answered, and the question is withdrawn as soon as the run is over. Without an answer the
+//! run ends: then no one is there.
 
 use super::{
     ask::{Left, choice},

@@ -1,5 +1,5 @@
-//! The clock of a run, for the question whether code that has been running for long may continue. It
-//! stands still while another question waits.
+//! The clock of a run, for the question whether code that has been running for long may continue.
+//! It stands still while another question waits.
 
 use super::countdown::Countdown;
 use interpreter_core::{Body, session::Event};

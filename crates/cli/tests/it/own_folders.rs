@@ -152,7 +152,8 @@ fn mounts_do_not_tell_where_changes_are_kept() {
     }
 }
 
-/// A home that is mounted a second time shows no more of them by its other path. Only root can mount.
+/// A home that is mounted a second time shows no more of them by its other path. Only root can
+/// mount.
 #[test]
 fn a_home_shows_none_of_them_by_another_path() {
     if !Who::Ourselves.is_root() {

@@ -1,5 +1,5 @@
-//! Folders above what is shown in another way, in a folder that code may change: not renamed, so that
-//! code puts nothing of its own in their place. On every backend.
+//! Folders above what is shown in another way, in a folder that code may change: not renamed, so
+//! that code puts nothing of its own in their place. On every backend.
 
 use crate::{
     backends::{NATIVE, present},

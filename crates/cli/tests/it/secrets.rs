@@ -89,8 +89,8 @@ fn nothing_reads_them_in_any_workspace() {
     }
 }
 
-/// Folders on the way to a secret are links, as where such files are kept in a repository; and a link
-/// leads from one folder that is shown into another.
+/// Folders on the way to a secret are links, as where such files are kept in a repository; and a
+/// link leads from one folder that is shown into another.
 #[test]
 fn nothing_reads_them_behind_links_on_any_backend() {
     for (backend, who) in present() {

@@ -66,7 +66,8 @@ impl ApplyOrder {
         Self { picks: picks.into(), seen: None }
     }
 
-    /// The changes of a list that it is for, as far as its paths are written as the list writes them.
+    /// The changes of a list that it is for, as far as its paths are written as the list writes
+    /// them.
     pub fn changes<'a>(&self, listed: &'a [FileChange]) -> Vec<&'a FileChange> {
         let is_meant = |file: &&FileChange| {
             self.picks.is_empty() || self.picks.iter().any(|pick| pick.takes(file))
@@ -101,8 +102,8 @@ impl ApplyOrder {
         is_shown.then_some(()).ok_or(OutlineUnseen::Another)
     }
 
-    /// Whether all that is reached was shown. A change that is withheld is on no list, so whoever wants
-    /// it has named it.
+    /// Whether all that is reached was shown. A change that is withheld is on no list, so whoever
+    /// wants it has named it.
     fn is_within(
         &self,
         reached: &[&FileChange],

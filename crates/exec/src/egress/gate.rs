@@ -13,9 +13,9 @@
 //! question, too. A grant for one run ends with it. One
 //! that is taken back ends the connections that it let through.
 //!
-//! A host whose name holds the value of a known secret is refused, also where everything or a pattern
-//! is allowed: to resolve the name alone would give the value away. One that is listed by its very
-//! name is not of code's choosing.
+//! A host whose name holds the value of a known secret is refused, also where everything or a
+//! pattern is allowed: to resolve the name alone would give the value away. One that is listed by
+//! its very name is not of code's choosing.
 //!
 //! # Limits
 //! A grant is for a host and a port, whoever inside uses it. While changes are applied or staged files

@@ -9,8 +9,8 @@ use std::{
     },
 };
 
-/// The most different attempts that failed or were refused that are listed for one run. Code can try
-/// as many as it likes.
+/// The most different attempts that failed or were refused that are listed for one run. Code can
+/// try as many as it likes.
 const MOST: usize = 200;
 
 /// The most different places that are reached in one run. More are refused: what was reached is

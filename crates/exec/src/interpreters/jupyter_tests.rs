@@ -183,8 +183,8 @@ fn a_projects_spec_shows_nothing_new_and_waits_for_a_permit() {
     assert!(all.reads().any(|path| path == Path::new("/") || path.ends_with("other")));
 }
 
-/// An environment of the project that is a link leads to a folder of somebody else's: neither it nor
-/// what its specs name is shown, whichever part of the way is the link.
+/// An environment of the project that is a link leads to a folder of somebody else's: neither it
+/// nor what its specs name is shown, whichever part of the way is the link.
 #[test]
 fn what_is_reached_through_the_project_is_the_projects() {
     let other = r#"{"argv": ["ROOT/other/bin/tool", "{connection_file}"], "language": "o"}"#;

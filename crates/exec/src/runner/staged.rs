@@ -346,8 +346,8 @@ impl Stage {
         }
     }
 
-    /// Puts the snapshot, or what was picked of it, into the person's folder. A snapshot whose outline
-    /// has yet to be shown stays.
+    /// Puts the snapshot, or what was picked of it, into the person's folder. A snapshot whose
+    /// outline has yet to be shown stays.
     pub(super) async fn apply(&mut self, order: ApplyOrder) -> Result<Option<Changes>, ExecError> {
         let Some(review) = self.shown.take() else { return Ok(None) };
         let done = self.elsewhere(move |set| {

@@ -150,7 +150,8 @@ pub(super) fn become_host(
     Ok(Plan(steps))
 }
 
-/// The host may have more open than the code that it starts, to which it gives the limit that is meant.
+/// The host may have more open than the code that it starts, to which it gives the limit that is
+/// meant.
 fn leave_the_host_more(step: &mut Step) {
     if let Step::Limit { resource: Resource::OpenFiles, most } = step {
         *most = most.saturating_mul(2);
@@ -318,9 +319,9 @@ fn work_folder(confinement: &Confinement, stage: Option<&Path>, owner: Owner) ->
     }
 }
 
-/// Folders that must not be renamed, because code's writes are real there: those above what is denied,
-/// which would stand uncovered under another name tomorrow, and those above everything else that is shown in
-/// another way, in whose place code could put its own.
+/// Folders that must not be renamed, because code's writes are real there: those above what is
+/// denied, which would stand uncovered under another name tomorrow, and those above everything else
+/// that is shown in another way, in whose place code could put its own.
 pub(super) fn pinned(confinement: &Confinement) -> BTreeSet<&Path> {
     let work = &confinement.work_folder;
     let is_real = |folder: &Path| {

@@ -87,8 +87,8 @@ fn check(confinement: &Confinement) -> Result<(), ExecError> {
     Err(ExecError::WorkFolder { folder: folder.clone(), reason })
 }
 
-/// The same without what is to be covered in the work folder, which is not in the copy that code works
-/// in. Its links may lead to what was granted.
+/// The same without what is to be covered in the work folder, which is not in the copy that code
+/// works in. Its links may lead to what was granted.
 pub(super) fn cover_granted(confinement: &Confinement) -> Result<Confinement, ExecError> {
     let work = &confinement.work_folder;
     let mut found = BTreeSet::new();

@@ -32,9 +32,9 @@ use std::{
     process::ExitCode,
 };
 
-/// Is the host, on stdin and stdout. Called first thing by the binary, before any thread exists. Its
-/// arguments are how many processes and threads there may be inside, and how many files a process of
-/// code may have open.
+/// Is the host, on stdin and stdout. Called first thing by the binary, before any thread exists.
+/// Its arguments are how many processes and threads there may be inside, and how many files a
+/// process of code may have open.
 #[expect(clippy::disallowed_methods, reason = "the stream of a process inside, not a person's")]
 pub fn run() -> ExitCode {
     // Code inside shares this process's user and must not look into it. Where the system refuses

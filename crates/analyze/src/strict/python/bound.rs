@@ -156,8 +156,8 @@ impl<'a> Bound<'a> {
         self.assigned.get(name).filter(|_| is_known).map(Vec::as_slice)
     }
 
-    /// Whether all values of a name fit, if it is set to these and nothing else. Those that take too
-    /// long to follow don't.
+    /// Whether all values of a name fit, if it is set to these and nothing else. Those that take
+    /// too long to follow don't.
     pub(super) fn all_values(&self, name: &str, fits: impl Fn(&'a Expr) -> bool) -> bool {
         let Some(values) = self.values(name) else { return false };
         let (depth, sum) = (self.following.get(), self.followed.get());

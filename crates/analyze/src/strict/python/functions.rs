@@ -1,7 +1,8 @@
-//! Functions and names that may be handed to a method that calls a function, or looks a method up by its name.
+//! Functions and names that may be handed to a method that calls a function, or looks a method up
+//! by its name.
 //!
-//! A table's `apply` takes the name of any of its methods, so nothing that may be a text passes: only
-//! what is a function by how it stands in the code, or a text of the list.
+//! A table's `apply` takes the name of any of its methods, so nothing that may be a text passes:
+//! only what is a function by how it stands in the code, or a text of the list.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

@@ -1,7 +1,7 @@
 //! Calls that count because a finding names what they read or write: the finding must know it.
 //!
-//! The rules look at the first argument. So it must stand there, with few others in their places; and
-//! where a call reads addresses as well as files, it must be seen to be a file.
+//! The rules look at the first argument. So it must stand there, with few others in their places;
+//! and where a call reads addresses as well as files, it must be seen to be a file.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

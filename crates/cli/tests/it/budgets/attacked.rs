@@ -1,5 +1,5 @@
-//! A budget of the day is not passed: by a clock, a kill, a race, another session, a damaged file or
-//! a provider that miscounts.
+//! A budget of the day is not passed: by a clock, a kill, a race, another session, a damaged file
+//! or a provider that miscounts.
 
 use super::{DEAR, FREE, refused, selling};
 use crate::{
