@@ -103,11 +103,11 @@ impl Driver {
         });
     }
 
-    /// Ends a call that nobody waits for any more. It costs all the same.
+    /// Ends a call whose reply is no longer needed. It still costs.
     pub(super) fn drop_call(&mut self) {
         let Some(Call { task, sent, .. }) = self.call.take() else { return };
         task.abort();
-        // There is nobody left to tell.
+        // No one is left to hear of a failure.
         _ = self.meter.count_call(sent.spent(None)).is_ok();
     }
 
