@@ -17,14 +17,17 @@
 # A fork shares memory that was mapped to be shared, so later cells would change what the copy has.
 # The kernel keeps its contents before the fork, and a copy that was woken puts them back: by then
 # nothing else that shares it is left. Where that cannot be done, as with files that are mapped, there
-# is no copy.
+# is no copy. To look for such memory takes longer than all the rest that the kernel waits for, so the
+# kernel looks when its memory has changed in size, and now and then; the copy looks every time, and
+# is none if it shares memory that was not kept.
 #
 # Not in a copy: threads, the other ends of sockets, programs that were started. The position in an
 # open file is shared with the kernel. The copy counts them in its claim.
 from _signal import SIG_DFL, SIG_SETMASK, SIGCHLD, SIGCONT
 from _signal import getsignal, pthread_sigmask, sigtimedwait, sigwaitinfo, valid_signals
-from os import O_RDONLY, O_WRONLY, ST_RDONLY, access, close, geteuid, open as open_file, pread
-from os import _exit, fork, getpid, getppid, listdir, pwrite, setpgid, stat, statvfs, waitpid
+from os import O_RDONLY, O_RDWR, O_WRONLY, ST_RDONLY, access, close, geteuid, open as open_file
+from os import _exit, fork, getpid, getppid, listdir, pread, pwrite, read, setpgid, stat, statvfs
+from os import waitpid
 
 sys, modules, control = driver.sys, driver.modules, driver.control
 ENDED_FIRST = "/proc/self/oom_score_adj"
@@ -33,6 +36,7 @@ TURN = 0.0002  # Seconds.
 MOST_SHARED = 16 << 20  # Bytes of shared memory that are kept.
 PIECE = 1 << 20
 SYSTEM = (b"/usr/", b"/lib", b"/etc/", b"/opt/", b"/nix/")  # Read-only in every sandbox.
+LOOKED_AT = 16  # Copies, of which the kernel looks for shared memory before one at least.
 left = None  # The process between the kernel and its copy: to be buried.
 
 
@@ -48,6 +52,12 @@ def refuse(number, reason):
     control.claim("not_checkpointed", f'"number":{number},"reason":{driver.quote(reason)}')
 
 
+class Unshared:
+    """What the kernel saw when it last shared no memory."""
+
+    size, copies = None, 0
+
+
 def copy(number):
     """Whether this process is a copy that was woken."""
     global left
@@ -58,7 +68,7 @@ def copy(number):
     control.shared = True
     before = give_way()
     try:
-        shared = shared_memory()
+        shared, kept = kept_memory()
         shut()
         born = quiet_fork()
     except Exception as error:
@@ -81,9 +91,9 @@ def copy(number):
         between = getpid()
         if fork():
             _exit(0)
-        sleep(number, kernel, between, threads)
+        sleep(number, kernel, between, threads, shared)
         open_again(before)
-        put_back(shared)
+        put_back(kept)
         control.shared = False
         # It may hold the beginning of what the kernel read on its own.
         control.received.clear()
@@ -98,8 +108,32 @@ def copy(number):
     return True
 
 
+def kept_memory():
+    """The addresses of all memory that a fork would share, and its contents."""
+    size = memory_size()
+    if size is not None and size == Unshared.size and Unshared.copies < LOOKED_AT:
+        Unshared.copies += 1
+        return [], []
+    ranges = shared_memory()
+    Unshared.size, Unshared.copies = None if ranges else size, 1
+    return ranges, read_all(ranges) if ranges else []
+
+
+def memory_size():
+    """The size of all memory and of what of it may be shared, as the system writes them."""
+    try:
+        file = open_file("/proc/self/statm", O_RDONLY)
+        try:
+            fields = read(file, 200).split()
+        finally:
+            close(file)
+        return fields[0], fields[2]
+    except (OSError, IndexError):
+        return None
+
+
 def shared_memory():
-    """The contents of all memory that a fork would share, by their addresses."""
+    """The addresses of all memory that a fork would share."""
     ranges, total = [], 0
     with open("/proc/self/maps", "rb") as file:
         lines = file.read().splitlines()
@@ -121,7 +155,7 @@ def shared_memory():
         total += end - start
     if total > MOST_SHARED:
         raise OSError(f"it shares more than {MOST_SHARED >> 20} MiB of memory")
-    return read_all(ranges) if ranges else []
+    return ranges
 
 
 def is_fixed(path):
@@ -194,10 +228,12 @@ def bury():
         left = None
 
 
-def sleep(number, kernel, between, threads):
+def sleep(number, kernel, between, threads, shared):
     """Says that this copy is there, and returns when the host wakes it."""
     setpgid(0, 0)
     control.lock = driver.RLock()  # A thread that is not here may hold the other.
+    if shared_memory() != shared:
+        raise OSError("it shares memory that was not kept")
     every = count_threads(kernel)
     if every > threads and has_openmp():
         refuse(number, "threads of OpenMP are running, which no copy of a process survives")
@@ -247,8 +283,11 @@ def open_again(before):
         pass
     if before is not None:
         try:
-            with open(ENDED_FIRST, "w") as file:
-                file.write(before)
+            file = open_file(ENDED_FIRST, O_WRONLY)
+            try:
+                pwrite(file, before, 0)
+            finally:
+                close(file)
         except OSError:
             pass
 
@@ -257,10 +296,12 @@ def give_way():
     """Where memory runs out, a copy ends before the kernel does. A copy has it from the kernel, because
     it cannot open the file itself. Gives what undoes it."""
     try:
-        with open(ENDED_FIRST) as file:
-            before = file.read()
-        with open(ENDED_FIRST, "w") as file:
-            file.write("1000")
+        file = open_file(ENDED_FIRST, O_RDWR)
+        try:
+            before = read(file, 20)
+            pwrite(file, b"1000", 0)
+        finally:
+            close(file)
         return before
     except OSError:
         return None  # The system does not allow it.

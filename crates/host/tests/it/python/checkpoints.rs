@@ -203,6 +203,29 @@ fn no_copy_is_made_of_memory_that_cannot_be_put_back() {
     }
 }
 
+/// The kernel looks for shared memory when its memory has another size. A copy looks always.
+#[test]
+fn no_copy_is_made_of_shared_memory_that_the_kernel_did_not_notice() {
+    let mut scene = python();
+    scene.run("import mmap\nm = mmap.mmap(-1, 1 << 20)").succeeds();
+    // Until nothing is new in it but what it is made to share.
+    for number in 1..5 {
+        scene.run("m.close(); m = mmap.mmap(-1, 1 << 20, mmap.MAP_PRIVATE)").succeeds();
+        checkpoint(&mut scene, number);
+    }
+    scene.run("m.close(); m = mmap.mmap(-1, 1 << 20, mmap.MAP_SHARED)").succeeds();
+    scene.link().checkpoint(1, 5);
+    let claim = claimed(&mut scene);
+    let Claim::NotCheckpointed { number: 5, reason } = claim else { panic!("{claim:?}") };
+    assert!(reason.contains("was not kept"), "{reason}");
+    // It is kept once the kernel has noticed.
+    scene.run("more = mmap.mmap(-1, 1 << 20)\nm[:5] = b'first'").succeeds();
+    checkpoint(&mut scene, 6);
+    scene.run("m[:5] = b'later'").succeeds();
+    rewind(&mut scene, 6);
+    scene.run("m[:5]").succeeds().results("b'first'");
+}
+
 #[test]
 fn a_rewound_kernel_is_a_kernel_like_any_other() {
     let mut scene = python();
