@@ -34,7 +34,7 @@ export class HostileProvider {
     const hostile = new HostileProvider();
     hostile.rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
     hostile.other = generateKeyPairSync("rsa", { modulusLength: 2048 });
-    hostile.asked = { keys: 0, token: 0, canary: 0 };
+    hostile.asked = { descriptions: 0, keys: 0, token: 0, canary: 0 };
     hostile.canary = await listen((_, reply) => {
       hostile.asked.canary += 1;
       reply.end("{}");
@@ -52,6 +52,7 @@ export class HostileProvider {
   answer(asked, reply) {
     const json = (value) => reply.setHeader("content-type", "application/json").end(JSON.stringify(value));
     if (asked.url === "/.well-known/openid-configuration") {
+      this.asked.descriptions += 1;
       const at = (path) => `${this.issuer}${path}`;
       return json({ issuer: this.issuer, authorization_endpoint: at("/auth"), token_endpoint: at("/token"), jwks_uri: at("/keys"), ...this.description });
     }

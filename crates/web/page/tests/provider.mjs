@@ -211,12 +211,17 @@ async function lies(_, scene) {
   try {
     const place = await prepared(scene, hostile.issuer);
     add(place, "anna", "anna-7");
-    const server = await place.serve(["--team", "--log"]);
     for (const [field, value] of [["issuer", `${hostile.issuer}/`], ["token_endpoint", "http://10.0.0.1/token"], ["jwks_uri", "file:///etc/passwd"], ["authorization_endpoint", "javascript:alert(1)"]]) {
+      // A server leaves a provider that failed alone for a while, so each lie is told to another one.
+      const server = await place.serve(["--team", "--log"]);
       hostile.description = { [field]: value };
-      equal((await hostile.login(server.origin)).status, 502, field);
+      for (const time of ["first", "again"]) equal((await hostile.login(server.origin)).status, 502, `${field}, ${time}`);
+      check(server.errors.includes("provider_description"), `${field}: ${server.errors}`);
+      await server.end("SIGTERM");
     }
+    equal(hostile.asked.descriptions, 4, "each server asked once");
     hostile.description = {};
+    const server = await place.serve(["--team", "--log"]);
     const first = await hostile.login(server.origin);
     equal(first.status, 303, `the control: ${first.text}`);
     equal([first.sent.get("code_challenge_method"), first.sent.get("response_type"), first.sent.get("scope")], ["S256", "code", "openid"], "what is asked");
