@@ -1,7 +1,7 @@
 //! The prompts of earlier chats, which the arrow keys bring back.
 //!
 //! They are kept in a file, so a secret that was typed or pasted is taken out first. Must not write
-//! one down.
+//! one down. Each is in the file as soon as it was typed: however the program ends, it is not lost.
 
 use interpreter_core::{Redactor, redact::Scope};
 use reedline::{
@@ -31,7 +31,10 @@ fn cleaned(redactor: &Redactor, mut item: HistoryItem) -> HistoryItem {
 
 impl History for PromptHistory {
     fn save(&mut self, item: HistoryItem) -> Result<HistoryItem> {
-        self.file.save(cleaned(&self.redactor, item))
+        let kept = self.file.save(cleaned(&self.redactor, item))?;
+        // Where the file cannot be written, the arrow keys have it for this chat.
+        _ = self.file.sync().is_ok();
+        Ok(kept)
     }
 
     fn load(&self, id: HistoryItemId) -> Result<HistoryItem> {
@@ -69,5 +72,21 @@ impl History for PromptHistory {
 
     fn session(&self) -> Option<HistorySessionId> {
         self.file.session()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_in_the_file_while_the_chat_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.txt");
+        let mut history = PromptHistory::open(path.clone(), Arc::default()).unwrap();
+        for (prompt, kept) in [("first", "first\n"), ("second", "first\nsecond\n")] {
+            history.save(HistoryItem::from_command_line(prompt)).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), kept);
+        }
     }
 }
