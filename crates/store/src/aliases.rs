@@ -30,32 +30,41 @@ struct Mount {
     at: PathBuf,
 }
 
-/// The other paths of a folder, which is given by its real one.
-pub(crate) fn of(folder: &Path) -> BTreeSet<PathBuf> {
-    let mut mounts = Vec::new();
-    match File::open(MOUNTS).and_then(|mut file| file.read_to_end(&mut mounts)) {
-        Ok(_) => among(&mounts, folder),
-        Err(_) => BTreeSet::new(),
-    }
-}
+/// The mounts as they are at one time: whoever asks about several folders looks once.
+pub(crate) struct Mounts(Vec<Mount>);
 
-fn among(mounts: &[u8], folder: &Path) -> BTreeSet<PathBuf> {
-    let mounts: Vec<_> = mounts.split(|byte| *byte == b'\n').filter_map(read).collect();
-    // Of two at the same place the later one covers the other.
-    let own = mounts.iter().filter(|mount| folder.starts_with(&mount.at));
-    let own = own.max_by_key(|mount| mount.at.components().count());
-    let Some((own, below)) = own.and_then(|own| Some((own, folder.strip_prefix(&own.at).ok()?)))
-    else {
-        return BTreeSet::new();
-    };
-    let inner = joined(&own.root, below);
-    let elsewhere = mounts.iter().filter(|mount| mount.device == own.device).filter_map(|mount| {
-        match inner.strip_prefix(&mount.root) {
+impl Mounts {
+    pub(crate) fn look() -> Self {
+        let mut text = Vec::new();
+        match File::open(MOUNTS).and_then(|mut file| file.read_to_end(&mut text)) {
+            Ok(_) => Self::of(&text),
+            Err(_) => Self(Vec::new()),
+        }
+    }
+
+    fn of(text: &[u8]) -> Self {
+        Self(text.split(|byte| *byte == b'\n').filter_map(read).collect())
+    }
+
+    /// The other paths of a folder, which is given by its real one.
+    pub(crate) fn others(&self, folder: &Path) -> BTreeSet<PathBuf> {
+        let Self(mounts) = self;
+        // Of two at the same place the later one covers the other.
+        let own = mounts.iter().filter(|mount| folder.starts_with(&mount.at));
+        let own = own.max_by_key(|mount| mount.at.components().count());
+        let Some((own, below)) =
+            own.and_then(|own| Some((own, folder.strip_prefix(&own.at).ok()?)))
+        else {
+            return BTreeSet::new();
+        };
+        let inner = joined(&own.root, below);
+        let same = mounts.iter().filter(|mount| mount.device == own.device);
+        let elsewhere = same.filter_map(|mount| match inner.strip_prefix(&mount.root) {
             Ok(below) => Some(joined(&mount.at, below)),
             Err(_) => mount.root.starts_with(&inner).then(|| mount.at.clone()),
-        }
-    });
-    elsewhere.filter(|path| path != folder).collect()
+        });
+        elsewhere.filter(|path| path != folder).collect()
+    }
 }
 
 /// A path without a slash at its end.
@@ -106,7 +115,7 @@ mod tests {
     #[test]
     fn a_folder_is_at_every_mount_that_shows_it() {
         let at = |folder: &str| {
-            let all = among(MOUNTED, Path::new(folder));
+            let all = Mounts::of(MOUNTED).others(Path::new(folder));
             all.into_iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
         };
         assert_eq!(
@@ -118,6 +127,6 @@ mod tests {
         assert_eq!(at("/mnt/a b/u/.cache"), ["/home/u/.cache"]);
         assert_eq!(at("/var/tmp/one"), ["/mnt/root/var/tmp/one"]);
         assert_eq!(at("/data/x"), [""; 0]);
-        assert_eq!(among(b"", Path::new("/data")), BTreeSet::new());
+        assert_eq!(Mounts::of(b"").others(Path::new("/data")), BTreeSet::new());
     }
 }

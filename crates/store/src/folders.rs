@@ -7,7 +7,7 @@
 //!
 //! Must not be bypassed: a path below the user's home is built here and nowhere else.
 
-use crate::{Environment, Keyring, StoreError, aliases, links, private};
+use crate::{Environment, Keyring, StoreError, aliases::Mounts, links, private};
 use interpreter_core::hash::sha256;
 use std::{
     os::unix::ffi::OsStrExt,
@@ -277,7 +277,7 @@ impl Folders {
         private::make_folder(&self.data)?;
         let read = |source| StoreError::Read { path: self.data.clone(), source };
         let resolved = self.data.canonicalize().map_err(read)?;
-        let elsewhere = aliases::of(&resolved);
+        let elsewhere = Mounts::look().others(&resolved);
         if !elsewhere.iter().chain([&resolved]).any(|data| data.starts_with(work_folder)) {
             return self.make_changes_folder();
         }
@@ -298,8 +298,9 @@ impl Folders {
     /// Makes those of our folders that are inside of `shown`, a folder that code sees. Only a folder
     /// that is there can be covered; in place of a missing one code could put its own.
     pub fn make_all_in(&self, shown: &Path) -> Result<(), StoreError> {
+        let mounts = Mounts::look();
         let is_inside = |path: &Path| {
-            path.starts_with(shown) || aliases::of(path).iter().any(|one| one.starts_with(shown))
+            path.starts_with(shown) || mounts.others(path).iter().any(|one| one.starts_with(shown))
         };
         let inside = self.all().filter(|path| is_inside(path));
         inside.filter(|path| **path != self.config).try_for_each(private::make_folder)?;
@@ -362,7 +363,10 @@ impl Folders {
 
     /// The same, with every other path at which they are mounted.
     pub fn everywhere(&self) -> Vec<PathBuf> {
-        self.all().flat_map(|path| aliases::of(path).into_iter().chain([path.to_owned()])).collect()
+        let mounts = Mounts::look();
+        self.all()
+            .flat_map(|path| mounts.others(path).into_iter().chain([path.to_owned()]))
+            .collect()
     }
 
     /// The config folder, made if need be, so that an editor can write the settings. Others may read
