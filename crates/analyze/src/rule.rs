@@ -53,9 +53,17 @@ impl<'de, P: DeserializeOwned> Deserialize<'de> for Rule<P> {
     }
 }
 
-/// Reads a file of this crate.
+/// The text of a list or of rules of this crate: the TOML file of that name, as the build made it.
+macro_rules! own_text {
+    ($name:literal) => {
+        include_str!(concat!(env!("OUT_DIR"), "/", $name, ".json"))
+    };
+}
+pub(crate) use own_text;
+
+/// Reads such a text.
 pub(crate) fn own<T: DeserializeOwned>(text: &str) -> T {
-    toml::from_str(text).expect("the rules are part of this crate and tested")
+    serde_json::from_str(text).expect("the rules are part of this crate and tested")
 }
 
 /// The code that a rule is about.

@@ -7,7 +7,7 @@ use crate::{
     call_rules::{CallIndex, CallPattern, CallTables},
     literal::Literal,
     place::{self, Place, PlaceIndex},
-    rule::{Rule, own},
+    rule::{Rule, own, own_text},
     shell::rules::{ProgramIndex, ProgramPattern, ProgramTables},
     sql::rules::StatementPattern,
     syntax::Syntax,
@@ -44,12 +44,12 @@ struct Places {
 
 impl BuiltIn {
     fn load() -> Self {
-        let (python, calls) = CallTables::parse(include_str!("../rules/python.toml"));
-        let (javascript, web_calls) = CallTables::parse(include_str!("../rules/javascript.toml"));
-        let (shell, programs) = ProgramTables::parse(include_str!("../rules/shell.toml"));
-        let sql: Plain<_> = own(include_str!("../rules/sql.toml"));
-        let words: Plain<_> = own(include_str!("../rules/words.toml"));
-        let places: Places = own(include_str!("../rules/places.toml"));
+        let (python, calls) = CallTables::parse(own_text!("rules/python"));
+        let (javascript, web_calls) = CallTables::parse(own_text!("rules/javascript"));
+        let (shell, programs) = ProgramTables::parse(own_text!("rules/shell"));
+        let sql: Plain<_> = own(own_text!("rules/sql"));
+        let words: Plain<_> = own(own_text!("rules/words"));
+        let places: Places = own(own_text!("rules/places"));
         let set = RuleSet {
             python: CallIndex::new(calls),
             javascript: CallIndex::new(web_calls),

@@ -15,7 +15,10 @@
 //! Scanners judge style as well. Checks that say nothing about the machine are ignored by name:
 //! `rules/scanners.toml`.
 
-use crate::{python, rule::own};
+use crate::{
+    python,
+    rule::{own, own_text},
+};
 use interpreter_core::{
     Capability, Confidence, Deed, Findings, Language, Risk, Scanner, Untrusted,
     findings::{MOST_ADDED, listed},
@@ -35,8 +38,7 @@ const MOST_RESULTS: usize = 2000;
 /// Most characters of a scanner's own words, and of the code that they are about.
 const MOST_WORDS: usize = 200;
 
-static CHECKS: LazyLock<Checks> =
-    LazyLock::new(|| Checks::new(own(include_str!("../rules/scanners.toml"))));
+static CHECKS: LazyLock<Checks> = LazyLock::new(|| Checks::new(own(own_text!("rules/scanners"))));
 
 /// The deeds behind the checks of scanners.
 #[derive(Deserialize)]

@@ -3,6 +3,7 @@
 //! Each group says why its names are harmless, and has code that is understood by it and code that
 //! isn't; tests hold both. Decides nothing.
 
+use crate::rule::{own, own_text};
 use serde::Deserialize;
 use std::{
     collections::{HashMap, HashSet},
@@ -13,10 +14,8 @@ use std::{
 pub(crate) static PYTHON: LazyLock<PythonNames> = LazyLock::new(|| PythonNames::of(&PYTHON_FILE));
 
 /// The file as it stands, for tests of its examples.
-pub(crate) static PYTHON_FILE: LazyLock<PythonFile> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../names/python.toml"))
-        .expect("the lists are part of this crate and tested")
-});
+pub(crate) static PYTHON_FILE: LazyLock<PythonFile> =
+    LazyLock::new(|| own(own_text!("names/python")));
 
 /// Modules that only special calls are in.
 const SPECIAL_MODULES: [&str; 7] = [

@@ -2,7 +2,10 @@
 //!
 //! Scripts of `sed` and `awk` are read as far as it takes to see that they only print.
 
-use crate::rules::{BUILT_IN, Rules};
+use crate::{
+    rule::{own, own_text},
+    rules::{BUILT_IN, Rules},
+};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -83,10 +86,7 @@ pub(crate) struct Find {
     predicates: String,
 }
 
-pub(crate) static SHELL_FILE: LazyLock<ShellFile> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../../names/shell.toml"))
-        .expect("the lists are part of this crate and tested")
-});
+pub(crate) static SHELL_FILE: LazyLock<ShellFile> = LazyLock::new(|| own(own_text!("names/shell")));
 
 fn lists(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|one| one == word)
