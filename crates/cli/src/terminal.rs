@@ -64,4 +64,5 @@ mod terminal_lock;
 pub(crate) mod theme;
 pub(crate) mod transcript;
 mod tty;
+pub(crate) mod view;
 mod width;

@@ -13,12 +13,13 @@ use crate::{
         chat::Chat,
         confined,
         first_start::{self, Sources, Start},
-        frontend::{Frontend, Turn, Unasked, View},
+        frontend::{Frontend, Turn, Unasked},
         ours::{ours, word},
         person::{Console, Person, Questions},
         repl_editor,
         screen::Screen,
         signals::Signals,
+        view::View,
     },
 };
 use interpreter_agent::{AgentError, ChooseError, Context, Mode, Session};

@@ -5,12 +5,13 @@ use crate::{
     report::{Error, misuse},
     start::{context, wait_for},
     terminal::{
-        frontend::{Frontend, Turn, Unasked, View},
+        frontend::{Frontend, Turn, Unasked},
         json,
         person::Person,
         plain::Plain,
         screen::Screen,
         signals::Signals,
+        view::View,
     },
 };
 use clap::Subcommand;

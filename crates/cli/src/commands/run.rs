@@ -10,13 +10,14 @@ use crate::{
     terminal::{
         ask::Asker,
         chat::Chat,
-        frontend::{Frontend, Turn, Unasked, View},
+        frontend::{Frontend, Turn, Unasked},
         json,
         person::{Console, Person, Questions},
         plain::Plain,
         repl,
         screen::Screen,
         signals::Signals,
+        view::View,
     },
 };
 use interpreter_agent::{Context, Explained, Mode, Session, TypedLines};

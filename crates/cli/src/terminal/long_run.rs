@@ -6,11 +6,12 @@
 
 use super::{
     ask::{Left, choice},
-    frontend::{Frontend, View},
+    frontend::Frontend,
     life::time,
     ours::{ours, word},
     person::Person,
     questions::asked,
+    view::View,
 };
 use crate::report::Error;
 use interpreter_agent::{Session, Update};

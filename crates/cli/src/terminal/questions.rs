@@ -3,7 +3,7 @@
 use super::{
     ask::{Absence, Left},
     changes_question::Keep,
-    frontend::{Frontend, Unasked, View},
+    frontend::{Frontend, Unasked},
     keyboard::Typing,
     ours::word,
     outline_question::{self, SeenYes},
@@ -11,6 +11,7 @@ use super::{
     person::{Console, Person},
     screen::{Screen, Section},
     terminal_lock::TerminalLock,
+    view::View,
 };
 use crate::report::Error;
 use interpreter_core::{

@@ -8,12 +8,13 @@ use super::{
     changes_question::Keep,
     chat::Chat,
     confined,
-    frontend::{Frontend, Turn, Unasked, View},
+    frontend::{Frontend, Turn, Unasked},
     ours::{count, word},
     pager,
     person::{Console, Person},
     repl_editor::{self, Question},
     screen::{Screen, Section},
+    view::View,
 };
 use crate::{exit::Exit, report::Error, start::screen};
 use interpreter_agent::{

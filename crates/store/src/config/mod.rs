@@ -46,4 +46,5 @@ mod provenance;
 mod read;
 mod table;
 mod text;
+mod together;
 mod value;
