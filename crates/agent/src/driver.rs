@@ -22,7 +22,7 @@ use interpreter_core::{
     hash::sha256,
     instructions::Strength,
     redact::RedactedOutput,
-    session::{Approval, Event, State},
+    session::{Approval, Effect, Event, State},
 };
 use interpreter_exec::{Command, ExecError, Runner};
 use interpreter_model::{Model, ReplyPiece};
@@ -394,6 +394,10 @@ impl Driver {
         let effects = self.state.step(event);
         let model = self.model_name().unwrap_or_default().to_owned();
         for effect in effects {
+            if matches!(effect, Effect::End) {
+                // Whatever was left running may have done more, and that is part of the session.
+                self.stop().await;
+            }
             if let Some(body) = effect.body(&model) {
                 self.journal.note(body);
             }
@@ -480,8 +484,13 @@ impl Driver {
             _ = self.meter.write().is_ok();
         }
         self.runner.tell(Command::Stop);
-        while let Some(report) = self.reports.recv().await {
-            if let Ok(event @ Event::TriedLate { .. }) = report {
+        let mut next = self.next.take();
+        while let Some(report) = match next.take() {
+            Some(report) => Some(report),
+            None => self.reports.recv().await,
+        } {
+            // A run that has ended just now has contacts too.
+            if let Ok(event @ (Event::TriedLate { .. } | Event::Ran(_))) = report {
                 for body in self.state.bodies(&event) {
                     self.journal.note(body);
                 }

@@ -36,21 +36,27 @@ pub(crate) fn granted(
         .collect()
 }
 
-/// The folder of a script, or the script alone where that folder is a home or holds one. `None` if
-/// code sees it anyway, or may not.
+/// The folder of a script, or the script alone where that folder is a home or holds one, or where a
+/// link of the work folder leads to it: whoever gave the project has chosen that folder, and not the
+/// person. `None` if code sees it anyway, or may not.
 pub(crate) fn of_script(
     file: &Path,
     folders: &Folders,
     work_folder: &Path,
     home: Option<&Path>,
 ) -> Option<PathBuf> {
-    let file = fs_err::canonicalize(file).ok()?;
+    let named = std::path::absolute(file).ok()?;
+    let is_in_project =
+        |folder: &Path| fs_err::canonicalize(folder).is_ok_and(|at| at.starts_with(work_folder));
+    let leads_out = named.ancestors().skip(1).any(is_in_project);
+    let file = fs_err::canonicalize(named).ok()?;
     if file.starts_with(work_folder) || is_system(&file) {
         return None;
     }
     let holds_a_home = |folder: &Path| home.is_some_and(|home| home.starts_with(folder));
-    let folder =
-        file.parent().filter(|folder| !holds_a_home(folder) && why_not(folder, folders).is_none());
+    let folder = file
+        .parent()
+        .filter(|folder| !leads_out && !holds_a_home(folder) && why_not(folder, folders).is_none());
     let granted = folder.unwrap_or(&file);
     why_not(granted, folders).is_none().then(|| granted.to_owned())
 }

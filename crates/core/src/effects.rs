@@ -181,6 +181,8 @@ impl FileChange {
         // A listed mode shows the same.
         parts.extend((*executable && mode.is_none()).then(|| "executable".to_owned()));
         parts.extend(mode.as_ref().map(|mode| format!("mode {}", mode.words())));
+        let for_all = mode.as_ref().is_some_and(Turn::lets_everybody_write);
+        parts.extend(for_all.then(|| "writable by everybody".to_owned()));
         parts.extend(target.as_ref().map(|target| format!("link to {}", target.words())));
         parts.extend(holds.as_ref().map(|holds| Untrusted::new(&**holds).for_terminal_line(60)));
         parts.extend(bytes.map(|bytes| format!("{bytes} bytes")));
@@ -198,6 +200,11 @@ impl AppliedHunks {
 }
 
 impl Turn {
+    /// Whether these are modes, and everybody may write from now on.
+    fn lets_everybody_write(&self) -> bool {
+        self.to.as_ref().is_some_and(|mode| mode.ends_with(['2', '3', '6', '7']))
+    }
+
     fn words(&self) -> String {
         let shown = |text: &String| Untrusted::new(&**text).for_terminal_line(usize::MAX);
         let sides: Vec<_> = self.from.iter().chain(&self.to).map(shown).collect();

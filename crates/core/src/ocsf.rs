@@ -182,6 +182,7 @@ fn happened(record: &Record, source: &OcsfSource<'_>) -> Vec<Happened> {
             files.iter().map(|file| changed(file, *state, &actor, &device)).collect()
         }
         Body::Effects { network, .. }
+        | Body::TriedLate { network, .. }
         | Body::PackagesResolved { network, .. }
         | Body::PackagesChanged { network, .. }
         | Body::PackagesFailed { network, .. } => {

@@ -56,6 +56,12 @@ fn bodies() -> Vec<(u32, u32, Body)> {
         denials: vec![],
         secrets: vec![],
     };
+    let late = Body::TriedLate {
+        after: Some("p1".into()),
+        network: vec![contact("example.com", Admission::Allowed)],
+        denials: vec![],
+        secrets: vec![],
+    };
     let started = Body::RunStarted {
         proposal: "p1".into(),
         hash: "cc".into(),
@@ -79,6 +85,7 @@ fn bodies() -> Vec<(u32, u32, Body)> {
         (1001, 3, changes(ChangesState::Undone)),
         (0, 99, changes(ChangesState::Staged)),
         (4001, 6, effects),
+        (4001, 6, late),
         (3003, 1, answer(Decision::Run)),
         (3003, 99, answer(Decision::Reject)),
         (

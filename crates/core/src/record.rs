@@ -320,6 +320,17 @@ pub enum Body {
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         secrets: Vec<SecretUse>,
     },
+    /// Programs that code left running tried this while no run went on that it belongs to. `after`
+    /// is the newest run until then.
+    TriedLate {
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        after: Option<String>,
+        network: Vec<HostContact>,
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        denials: Vec<Denial>,
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        secrets: Vec<SecretUse>,
+    },
     /// The run ended. `limit` names the limit that ended it; `kernel_ended` that the next run
     /// starts afresh.
     RunFinished {

@@ -200,16 +200,21 @@ impl Egress {
         self.uses.begin_run();
     }
 
-    /// Ends a run and returns its attempts.
-    pub(crate) fn end_run(&self) -> Vec<HostContact> {
-        self.gate.end_run()
+    /// Ends the run, if one goes on. Uses of secrets that nobody has heard of yet go nowhere.
+    pub(crate) fn end_run(&mut self) {
+        self.gate.end_run();
+        self.uses.end_run();
+        while self.recording.try_recv().is_ok() {}
     }
 
-    /// Ends a run and returns its uses of secrets. Those that nobody has heard of yet go nowhere.
-    pub(crate) fn end_uses(&mut self) -> Vec<SecretUse> {
-        let used = self.uses.end_run();
-        while self.recording.try_recv().is_ok() {}
-        used
+    /// The attempts since the last call.
+    pub(crate) fn tried(&self) -> Vec<HostContact> {
+        self.gate.tried()
+    }
+
+    /// The uses of secrets since the last call.
+    pub(crate) fn used(&self) -> Vec<SecretUse> {
+        self.uses.take()
     }
 }
 

@@ -20,6 +20,7 @@ mod census;
 mod copies;
 pub mod drivers;
 pub mod egress;
+mod empty;
 mod error;
 mod kernel;
 mod outgoing;

@@ -58,6 +58,7 @@ impl FinalAnswer {
             }
             Body::RunStarted { .. }
             | Body::Effects { .. }
+            | Body::TriedLate { .. }
             | Body::Changes(_)
             | Body::Error { .. }
             | Body::Note { .. } => transcript::show(&mut self.stderr, &record.body, false)?,

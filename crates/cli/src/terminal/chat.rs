@@ -265,11 +265,12 @@ impl Chat {
             // The end of the turn says so too, and without code that comes at once.
             Body::Note { text } if text == INTERRUPTED && !self.life.is_running() => Ok(()),
             // Nothing stands between code and its question.
-            Body::Note { .. } if self.shown.is_some() => {
+            Body::Note { .. } | Body::TriedLate { .. } if self.shown.is_some() => {
                 self.held.push(record.body.clone());
                 Ok(())
             }
             Body::Effects { .. }
+            | Body::TriedLate { .. }
             | Body::Changes(_)
             | Body::StandingGiven(_)
             | Body::StandingRevoked { .. }

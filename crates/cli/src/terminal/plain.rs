@@ -92,6 +92,7 @@ impl Plain {
             },
             Body::RunStarted { .. }
             | Body::Effects { .. }
+            | Body::TriedLate { .. }
             | Body::Changes(_)
             | Body::PackagesGranted { .. }
             | Body::PackagesChanged { .. }

@@ -13,8 +13,8 @@ use super::{
     screen::Screen,
 };
 use interpreter_core::{
-    Body, Changes, Denial, FileChange, Grantor, LeftOut, extract::STOPPED, file_header::FileHeader,
-    record::TurnEnd, session,
+    Body, Changes, Denial, FileChange, Grantor, HostContact, LeftOut, SecretUse, extract::STOPPED,
+    file_header::FileHeader, record::TurnEnd, session,
 };
 use std::io;
 
@@ -65,6 +65,10 @@ pub(super) fn show(screen: &mut Screen, body: &Body, every_host: bool) -> io::Re
             hosts::uses(screen, secrets)?;
             denials(screen, denied)
         }
+        Body::TriedLate { after, network, denials: denied, secrets } => {
+            screen.say(late(ours("Programs left running"), after.as_deref()) + ":")?;
+            late_rows(screen, network, denied, secrets)
+        }
         Body::Changes(Changes { id, state, files: changed, left_out: left }) => {
             let words = count(changed.len(), "file") + " " + state.word();
             screen.say(words + " (set " + word(id) + "):")?;
@@ -103,6 +107,25 @@ pub(super) fn show(screen: &mut Screen, body: &Body, every_host: bool) -> io::Re
         Body::Note { text } => screen.tell(text),
         _ => Ok(()),
     }
+}
+
+/// Who has tried something that belongs to no run.
+fn late(by: Ours, after: Option<&str>) -> Ours {
+    match after {
+        Some(run) => by + " since " + word(run),
+        None => by,
+    }
+}
+
+fn late_rows(
+    screen: &mut Screen,
+    network: &[HostContact],
+    denied: &[Denial],
+    secrets: &[SecretUse],
+) -> io::Result<()> {
+    hosts::list(screen, network)?;
+    hosts::uses(screen, secrets)?;
+    denials(screen, denied)
 }
 
 /// Whether a record is shown only to those who want to see everything.

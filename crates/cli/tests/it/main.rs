@@ -64,6 +64,7 @@ mod kernels_served;
 mod kills;
 mod landing;
 mod languages;
+mod left_running;
 mod local;
 mod login_provider;
 mod look;

@@ -1,9 +1,11 @@
 //! `/rewind`: back to before a cell, with conversation, staged files and variables.
 
 use crate::{
+    backends::present,
     scene::{Scene, Who, cell},
     terminal::Terminal,
 };
+use interpreter_core::Backend;
 
 #[test]
 fn variables_and_the_conversation_go_back() {
@@ -331,4 +333,63 @@ fn a_daemon_of_a_later_cell_ends_and_is_counted() {
     terminal.types("look").shows("┆ sleeping: 0").shows("Seen.").types("/quit").exits(0);
     let seen = scene.run(&["history", "show", "--json"]);
     assert_eq!(seen.of_kind("rewound")[0]["programs"], 1);
+}
+
+/// Writes where programs look for their settings, and where temporary files are.
+const LEAVES: &str = r"
+import os, tempfile
+home = os.path.expanduser('~')
+closed = os.path.join(tempfile.gettempdir(), 'closed', 'evil')
+os.makedirs(closed)
+os.makedirs(os.path.join(home, '.local', 'lib'))
+for at in [home, os.path.join(home, '.local', 'lib'), tempfile.gettempdir(), closed, SHARED]:
+    try:
+        open(os.path.join(at, '.evil'), 'w').close()
+    except OSError as error:
+        print(error)
+os.symlink('/', os.path.join(home, 'evil'))
+os.chmod(os.path.dirname(closed), 0)
+";
+
+/// Counts what is left of that, and what is in the home.
+const LOOKS: &str = r"
+import os, subprocess, tempfile
+def names(top): return [name for _, folders, files in os.walk(top) for name in folders + files]
+home = os.path.expanduser('~')
+left = [name for top in {tempfile.gettempdir(), home, SHARED} for name in names(top)]
+print('evil:', len([name for name in left if 'evil' in name or name == 'closed']) > 0)
+print('at home:', len(os.listdir(home)), 'x is', x, 'kept', kept.write('more'))
+with tempfile.NamedTemporaryFile(dir=home) as new: print('works', new.file.closed)
+";
+
+/// Temporary files and the home inside are empty after going back: nothing that an undone cell left
+/// there runs in a later program. A file that the copy has open is still open.
+#[test]
+fn an_undone_cell_leaves_nothing_where_later_programs_look() {
+    for (backend, who) in present() {
+        // Without a sandbox it is everybody's.
+        let shared = if backend == Backend::NONE { "home" } else { "'/dev/shm'" };
+        for goes_back in [true, false] {
+            let scene = Scene::of(who).model_says(&[
+                &cell("python", "import tempfile\nx = 1; kept = tempfile.NamedTemporaryFile('w')"),
+                "Set.",
+                &cell("python", &LEAVES.replace("SHARED", shared)),
+                "Left.",
+                &cell("python", &LOOKS.replace("SHARED", shared)),
+                "Seen.",
+            ]);
+            let options = [&scene.on(backend)[..], &["--yes", "go"]].concat();
+            let terminal = Terminal::open(&scene, &options);
+            terminal.shows("Set.").waits().types("leave").shows("Left.").waits();
+            if goes_back {
+                terminal.types("/rewind p2").shows("python: from memory");
+                terminal.shows("temporary files and the home inside: emptied").types("y");
+                terminal.shows("python: as it was then").waits();
+            }
+            let (evil, home) = if goes_back { ("False", "0") } else { ("True", "3") };
+            terminal.types("look").shows(&format!("┆ evil: {evil}"));
+            terminal.shows(&format!("┆ at home: {home} x is 1 kept 4")).shows("┆ works False");
+            terminal.shows("Seen.").waits().types("/quit").exits(0);
+        }
+    }
 }

@@ -138,6 +138,26 @@ fn a_script_elsewhere_sees_its_own_folder_and_nothing_around_it() {
     }
 }
 
+/// A project's link does not open the folder that it leads to.
+#[test]
+fn a_link_of_the_work_folder_shows_the_script_that_it_leads_to_alone() {
+    let code = "import os; print(os.path.exists(os.environ['AT'] + '/beside.py'))";
+    let scene = Scene::new().home_file("bin/tool/main.py", "").home_file("bin/tool/beside.py", "");
+    let folder = scene.home().join("bin/tool");
+    let code = code.replace("os.environ['AT']", &format!("{:?}", folder.to_str().unwrap()));
+    scene.put(&folder.join("main.py"), code.as_bytes());
+    let link = |from: &std::path::Path, name: &str| {
+        std::os::unix::fs::symlink(from, scene.work().join(name)).unwrap();
+    };
+    link(&folder.join("main.py"), "file.py");
+    link(&folder, "folder");
+    for named in ["file.py", "folder/main.py"] {
+        scene.run(&["run", named]).prints("False\n").exits(0);
+    }
+    // The control: named by the person.
+    scene.run(&["run", folder.join("main.py").to_str().unwrap()]).prints("True\n").exits(0);
+}
+
 #[test]
 fn what_was_looked_at_is_what_runs() {
     // The file changes between the look and the run: here, because it is a pipe that gives its

@@ -10,9 +10,9 @@
 //! outside the sandbox, so it doesn't depend on the analysis being right.
 //!
 //! # Limits
-//! A program that such code leaves running has the bounds of the run that is under way, and a
-//! connection that an approved cell left open stays open. A rule that allows hosts which the code
-//! computes allows all that are listed.
+//! A program that such code leaves running has the bounds of the run that is under way, or was the
+//! last: a wider run widens its bounds. A rule that allows hosts which the code computes allows all
+//! that are listed.
 
 use super::Host;
 use crate::{Deed, Findings, Grantor};

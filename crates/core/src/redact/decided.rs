@@ -53,6 +53,7 @@ impl Decided {
             | Body::Changes(_) => Self::Everything,
             Body::SessionStarted { .. } => Self::Fields(&["confinement"]),
             Body::Effects { .. } => Self::Fields(&["files", "network", "denials"]),
+            Body::TriedLate { .. } => Self::Fields(&["network", "denials"]),
             Body::Proposal { .. } => Self::Fields(&["code", "invocation"]),
             Body::Answer { .. } => Self::Fields(&["code"]),
             Body::Findings { .. } => Self::Fields(&["capabilities"]),

@@ -55,6 +55,12 @@ fn records(text: &str) -> Vec<Body> {
         Body::Effects {
             proposal: "p1".into(),
             files: vec![file.clone()],
+            network: vec![contact.clone()],
+            denials: vec![],
+            secrets: vec![],
+        },
+        Body::TriedLate {
+            after: Some("p1".into()),
             network: vec![contact],
             denials: vec![],
             secrets: vec![],

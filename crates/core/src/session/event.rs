@@ -175,8 +175,10 @@ pub enum Event {
     ChangesWanted(ChangesWish),
     /// Sandbox, kernel or workspace failed. It matters if the session waits for one of them.
     RunnerFailed(Failure),
-    /// Processes that were left running tried this after the last run.
+    /// Programs that were left running tried this between two runs, or after the last one.
     TriedLate {
+        /// The newest run until then.
+        after: Option<String>,
         /// Hosts that they tried to reach.
         network: Vec<HostContact>,
         /// Denials by the sandbox.
@@ -327,7 +329,9 @@ impl Event {
             Self::PackagesResolved { order, outcome } => vec![resolved(order, outcome)],
             Self::PackagesChanged { order, outcome } => vec![packages(order, outcome)],
             Self::Settled(changes) => vec![Body::Changes(changes.clone())],
-            Self::TriedLate { network, denials, secrets } => late(network, denials, secrets),
+            Self::TriedLate { after, network, denials, secrets } => {
+                vec![late(after.clone(), (network, denials, secrets))]
+            }
             Self::KernelEnded { language, how } => {
                 vec![Body::Note { text: words::kernel_ended(language.name(), how) }]
             }
@@ -454,12 +458,10 @@ impl HostAnswer {
     }
 }
 
-/// Notes on what was left running after the last run.
-fn late(network: &[HostContact], denials: &[Denial], secrets: &[SecretUse]) -> Vec<Body> {
-    let hosts = network.iter().map(HostContact::line);
-    let texts = hosts.chain(denials.iter().map(Denial::line));
-    let texts = texts.chain(secrets.iter().map(SecretUse::line));
-    texts.map(|line| Body::Note { text: format!("after the last run: {line}") }).collect()
+/// Something that programs which were left running tried.
+fn late(after: Option<String>, of: (&[HostContact], &[Denial], &[SecretUse])) -> Body {
+    let (network, denials, secrets) = (of.0.to_vec(), of.1.to_vec(), of.2.to_vec());
+    Body::TriedLate { after, network, denials, secrets }
 }
 
 impl Ran {

@@ -142,7 +142,9 @@ fn sent(since: &[Record]) -> Vec<String> {
 fn reached(since: &[Record]) -> Vec<String> {
     let mut hosts: Vec<String> = Vec::new();
     for record in since {
-        let Body::Effects { network, .. } = &record.body else { continue };
+        let (Body::Effects { network, .. } | Body::TriedLate { network, .. }) = &record.body else {
+            continue;
+        };
         for contact in network.iter().filter(|one| one.verdict == Admission::Allowed) {
             if !hosts.contains(&contact.host) {
                 hosts.push(contact.host.clone());

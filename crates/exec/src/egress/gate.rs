@@ -11,7 +11,8 @@
 //! for the answer. A run can ask at most [`MOST_ASKED`] times. Code
 //! that nobody was asked about may reach only what [`RunHosts`] names of the list; the rest of it is a
 //! question, too. A grant for one run ends with it. One
-//! that is taken back ends the connections that it let through.
+//! that is taken back ends the connections that it let through. When a run begins or ends, open
+//! connections are judged anew: what an earlier run has opened is not this one's to use.
 //!
 //! A host whose name holds the value of a known secret is refused, also where everything or a
 //! pattern is allowed: to resolve the name alone would give the value away. One that is listed by
@@ -62,8 +63,8 @@ pub(super) struct Gate {
     /// Finds this machine's own addresses.
     survey: Arc<dyn Survey>,
     state: Mutex<State>,
-    /// How often something was taken back.
-    closings: watch::Sender<u64>,
+    /// How often what may be reached has become less, or may have.
+    judgements: watch::Sender<u64>,
 }
 
 /// Whether anybody is asked about what is not listed.
@@ -86,8 +87,6 @@ enum Reach {
 struct State {
     /// Granted until the session ends.
     granted: BTreeSet<Place>,
-    /// Places that were taken back, each with the number of its newest closing.
-    closed: BTreeMap<Place, u64>,
     /// Secrets that no name may hold.
     mask: HostMask,
     run: Option<Run>,
@@ -127,7 +126,7 @@ impl Gate {
             questions,
             survey,
             state: Mutex::default(),
-            closings: watch::Sender::default(),
+            judgements: watch::Sender::default(),
         }
     }
 
@@ -295,45 +294,56 @@ impl Gate {
             // Code that tries again leads to a question again.
             run.asked.remove(&place);
         }
-        self.closings.send_modify(|count| {
-            *count += 1;
-            state.closed.insert(place, *count);
-        });
+        drop(state);
+        self.judge_anew();
     }
 
-    /// How often something was taken back until now.
-    pub(super) fn closings(&self) -> u64 {
-        *self.closings.borrow()
+    /// Has every open connection judged again.
+    fn judge_anew(&self) {
+        self.judgements.send_modify(|count| *count += 1);
     }
 
-    /// Waits until this is taken back, or is not let through any more because it was since then.
+    /// How often open connections were judged anew until now.
+    pub(super) fn judgements(&self) -> u64 {
+        *self.judgements.borrow()
+    }
+
+    /// Waits until this is not let through any more, as it was before the judgement of this number.
     pub(super) async fn closed(&self, host: &Host, port: u16, since: u64) {
-        let mut closings = self.closings.subscribe();
-        let place = (host.clone(), port);
+        let mut judgements = self.judgements.subscribe();
         loop {
-            let closing = self.state().closed.get(&place).copied();
-            let is_newer = closing.is_some_and(|closing| closing > since);
+            let is_newer = *judgements.borrow_and_update() > since;
             if is_newer && self.decide(host, port) != Some(Ok(())) {
                 return;
             }
-            if closings.changed().await.is_err() {
+            if judgements.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
         }
     }
 
-    /// Starts a run, which may reach these of the listed hosts: grants for the previous run end.
+    /// Starts a run, which may reach these of the listed hosts: grants for the previous run end,
+    /// and so do open connections to hosts that are not this run's to reach.
     pub(super) fn begin_run(&self, hosts: RunHosts) {
         let mut state = self.state();
         state.run = Some(Run::default());
         state.hosts = hosts;
+        drop(state);
+        self.judge_anew();
     }
 
-    /// Ends the run. Connections that wait for an answer are refused. Returns the attempts.
-    pub(super) fn end_run(&self) -> Vec<HostContact> {
-        let mut state = self.state();
-        state.run = None;
-        state.ledger.take()
+    /// Ends the run, and connections that were granted for it alone. Those that wait for an answer
+    /// are refused.
+    pub(super) fn end_run(&self) {
+        let is_over = self.state().run.take().is_some();
+        if is_over {
+            self.judge_anew();
+        }
+    }
+
+    /// The attempts since the last call.
+    pub(super) fn tried(&self) -> Vec<HostContact> {
+        self.state().ledger.take()
     }
 
     /// Notes what became of an attempt.
@@ -480,7 +490,7 @@ mod tests {
         gate.begin_run(RunHosts::Listed);
         gate.answer(&host("b.org"), 443, Some(Grant::Session));
         gate.answer(&host("c.org"), 443, Some(Grant::Once));
-        let since = gate.closings();
+        let since = gate.judgements();
         for name in ["a.org", "b.org", "c.org"] {
             assert_eq!(admit(&gate, name, 443).await, Ok(()));
         }
@@ -500,9 +510,35 @@ mod tests {
         assert_eq!(asked.recv().await, Some(asked_host("b.org", 443)));
         gate.answer(&host("b.org"), 443, Some(Grant::Session));
         assert_eq!(again.await.unwrap(), Ok(()));
-        let new = ends("b.org", gate.closings());
+        let new = ends("b.org", gate.judgements());
         tokio::task::yield_now().await;
         assert!(!new.is_finished() && !a.is_finished() && !c.is_finished());
+    }
+
+    #[tokio::test]
+    async fn connections_that_are_not_the_new_runs_end_as_it_begins_and_grants_for_one_run_with_it()
+    {
+        let (gate, _asked) = gate(&Network::Only(only(&["a.org", "b.org"], &[])));
+        let open = |name: &'static str| {
+            let (gate, since) = (Arc::clone(&gate), gate.judgements());
+            tokio::spawn(async move { gate.closed(&host(name), 443, since).await })
+        };
+        gate.begin_run(RunHosts::Listed);
+        gate.answer(&host("c.org"), 443, Some(Grant::Once));
+        gate.answer(&host("d.org"), 443, Some(Grant::Session));
+        let (a, b, c, d) = (open("a.org"), open("b.org"), open("c.org"), open("d.org"));
+        // One that was let through, and is not open yet when the next run begins.
+        let before = gate.judgements();
+        gate.end_run();
+        c.await.unwrap();
+        assert!(!b.is_finished());
+        gate.begin_run(named(&["a.org"]));
+        b.await.unwrap();
+        gate.closed(&host("b.org"), 443, before).await;
+        // The control.
+        gate.end_run();
+        tokio::task::yield_now().await;
+        assert!(!a.is_finished() && !d.is_finished());
     }
 
     #[tokio::test]

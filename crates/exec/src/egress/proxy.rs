@@ -118,12 +118,12 @@ impl Proxy {
         let Some((host, port)) = wanted.map_err(|_| io::ErrorKind::TimedOut)?? else {
             return Ok(());
         };
-        let closings = self.gate.closings();
+        let judged = self.gate.judgements();
         match self.connect(&host, port).await {
             Ok((outside, traffic)) => {
                 socks::answer(&mut stream, socks::Reply::Connected).await?;
                 let tunnel = Box::pin(self.tunnel(stream, outside, (&host, port), &traffic));
-                self.while_open((&host, port), closings, tunnel).await
+                self.while_open((&host, port), judged, tunnel).await
             }
             Err(Unreached::Refused(_)) => {
                 socks::answer(&mut stream, socks::Reply::NotAllowed).await
@@ -143,14 +143,14 @@ impl Proxy {
             Ok(Err(error)) => return Err(error),
             Err(_) => return refuse(stream, 408, "the head did not arrive in time").await,
         };
-        let closings = self.gate.closings();
+        let judged = self.gate.judgements();
         match head::parse(&head) {
             Err(why) => refuse(stream, 400, why).await,
             Ok(Request::Tunnel { host, port }) => match self.connect(&host, port).await {
                 Ok((outside, traffic)) => {
                     stream.write_all(b"HTTP/1.1 200 Connected\r\n\r\n").await?;
                     let tunnel = Box::pin(self.tunnel(stream, outside, (&host, port), &traffic));
-                    self.while_open((&host, port), closings, tunnel).await
+                    self.while_open((&host, port), judged, tunnel).await
                 }
                 Err(unreached) => answer(stream, unreached).await,
             },
@@ -164,7 +164,7 @@ impl Proxy {
                     Ok((outside, traffic)) => {
                         let request =
                             Box::pin(self.forward(stream, outside, &head, body, &traffic));
-                        self.while_open((&host, port), closings, request).await
+                        self.while_open((&host, port), judged, request).await
                     }
                     Err(unreached) => answer(stream, unreached).await,
                 }
@@ -172,17 +172,17 @@ impl Proxy {
         }
     }
 
-    /// Serves a connection until it ends, or its host is taken back.
+    /// Serves a connection until it ends, or its host may not be reached any more.
     async fn while_open(
         &self,
         (host, port): (&Host, u16),
-        closings: u64,
+        judged: u64,
         connection: impl Future<Output = io::Result<()>>,
     ) -> io::Result<()> {
         tokio::select! {
             // First, so that nothing goes out afterwards.
             biased;
-            () = self.gate.closed(host, port, closings) => Ok(()),
+            () = self.gate.closed(host, port, judged) => Ok(()),
             done = connection => done,
         }
     }

@@ -180,7 +180,7 @@ impl Scene {
         let short = |one: &HostContact| {
             format!("{}:{} {:?} {}", one.host, one.port, one.verdict, one.count)
         };
-        self.gate.end_run().iter().map(short).collect()
+        self.gate.tried().iter().map(short).collect()
     }
 }
 

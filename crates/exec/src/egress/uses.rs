@@ -90,11 +90,14 @@ impl Uses {
         state.run = Some(Run { number: state.begun, had: 0, waiting: BTreeMap::new() });
     }
 
-    /// Ends the run and returns its uses.
-    pub(super) fn end_run(&self) -> Vec<SecretUse> {
-        let mut state = self.state();
-        state.end_run();
-        let listed = std::mem::take(&mut state.listed);
+    /// Ends the run. Whatever still waits goes nowhere.
+    pub(super) fn end_run(&self) {
+        self.state().end_run();
+    }
+
+    /// The uses since the last call.
+    pub(super) fn take(&self) -> Vec<SecretUse> {
+        let listed = std::mem::take(&mut self.state().listed);
         listed.into_iter().map(|(of, count)| SecretUse { count, ..of }).collect()
     }
 
@@ -178,6 +181,11 @@ pub(super) mod tests {
         }
     }
 
+    fn ended(uses: &Uses) -> Vec<SecretUse> {
+        uses.end_run();
+        uses.take()
+    }
+
     #[tokio::test]
     async fn a_use_waits_for_the_record_and_needs_a_run() {
         let (session, mut waiting) = mpsc::unbounded_channel();
@@ -192,7 +200,7 @@ pub(super) mod tests {
         let (recorded, ()) =
             tokio::join!(uses.record(used()), async { drop(waiting.recv().await.unwrap()) });
         assert_eq!(recorded, Err("the run is over"));
-        let listed: Vec<_> = uses.end_run().iter().map(SecretUse::line).collect();
+        let listed: Vec<_> = ended(&uses).iter().map(SecretUse::line).collect();
         assert_eq!(
             listed,
             [
@@ -212,12 +220,12 @@ pub(super) mod tests {
             let waiting = waiting.recv().await.unwrap();
             // It is on record, and the word comes too late.
             waiting.answer.send(true).unwrap();
-            let listed: Vec<_> = uses.end_run().iter().map(SecretUse::line).collect();
+            let listed: Vec<_> = ended(&uses).iter().map(SecretUse::line).collect();
             assert_eq!(listed, ["did not use T for GET h.org/: the run is over"]);
             uses.begin_run();
         });
         assert_eq!(recorded, Err("the run is over"));
-        assert_eq!(uses.end_run(), []);
+        assert_eq!(ended(&uses), []);
     }
 
     #[tokio::test]
@@ -234,6 +242,6 @@ pub(super) mod tests {
         for number in 0..1_000 {
             uses.state().list(SecretUse { path: number.to_string(), ..used() });
         }
-        assert_eq!(uses.end_run().len(), MOST_LISTED);
+        assert_eq!(ended(&uses).len(), MOST_LISTED);
     }
 }

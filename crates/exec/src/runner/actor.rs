@@ -30,6 +30,7 @@ use std::{
 use tokio::sync::mpsc;
 
 mod going_back;
+mod late;
 mod putting;
 mod settling;
 
@@ -49,6 +50,8 @@ pub(super) struct Actor {
     refusals: Refusals,
     /// A remark that goes with the next run.
     remark: Option<String>,
+    /// The newest run that has begun.
+    newest_run: Option<String>,
 }
 
 /// The reason why the loop woke up.
@@ -73,6 +76,7 @@ impl Actor {
             way_out: WayOut::default(),
             refusals: Refusals::default(),
             remark: None,
+            newest_run: None,
         }
     }
 
@@ -126,11 +130,9 @@ impl Actor {
 
     async fn stop(mut self) {
         self.end().await;
-        let (network, secrets) = (self.way_out.tried(), self.way_out.used());
+        self.way_out.end_run();
         let denials = self.refusals.take().list();
-        if !network.is_empty() || !denials.is_empty() || !secrets.is_empty() {
-            self.report(Ok(Event::TriedLate { network, denials, secrets })).await;
-        }
+        self.report_late(denials).await;
         if let Err(error) = self.stage.close(&self.setup) {
             self.report(Err(error)).await;
         }
@@ -161,7 +163,10 @@ impl Actor {
             Command::Complete { language, code, cursor, reply } => {
                 self.state.complete(&language, code, cursor, reply, now);
             }
-            Command::Restart(language) => self.state.restart(language.as_ref())?,
+            Command::Restart(language) => {
+                self.report_between().await;
+                self.state.restart(language.as_ref())?;
+            }
             Command::Review => {
                 if self.stage.set().is_some() {
                     let changes = self.review().await?;
@@ -211,6 +216,7 @@ impl Actor {
             }
             Command::LookAgain { checkpoint, reply } => self.state.look_again(checkpoint, reply),
             Command::Rewind { number, scope, reply } => {
+                self.report_between().await;
                 self.state.rewind(number, scope, reply, now);
             }
             Command::CountPrograms(reply) => self.state.count_programs(reply, now),
@@ -250,6 +256,8 @@ impl Actor {
             Action::End => self.end().await,
             Action::Start { kernel, language } => self.start(kernel, &language).await?,
             Action::Begin { kernel, code, invocation, limits, hosts, behind } => {
+                self.report_late(Vec::new()).await;
+                self.newest_run = Some(self.state.last_proposal.clone());
                 self.way_out.begin_run(hosts);
                 self.begin(kernel, code, invocation, &limits, behind).await?;
             }
@@ -260,8 +268,8 @@ impl Actor {
                 self.report(Ok(Event::Ran(ran))).await;
             }
             Action::Restored if self.stage.is_going_back() => {
-                if let Some(Going { rewound, reply, .. }) = self.stage.host_restored() {
-                    self.files_are_back(rewound, reply).await?;
+                if let Some(going) = self.stage.host_answered(true) {
+                    self.files_are_back(going).await?;
                 }
             }
             Action::Restored if self.stage.is_putting() => self.has_put().await?,
@@ -286,7 +294,14 @@ impl Actor {
                     live.copy(kernel, number);
                 }
             }
-            Action::RewindFiles { rewound, reply } => self.rewind_files(rewound, reply).await?,
+            Action::Emptied { clean } => {
+                if let Some(going) = self.stage.host_answered(clean) {
+                    self.files_are_back(going).await?;
+                }
+            }
+            Action::RewindFiles { rewound, scope, reply } => {
+                self.rewind_files(rewound, scope, reply).await?;
+            }
             Action::Refused { code, path } => {
                 let denied = self.live.as_ref().and_then(|live| live.view().denied(&path, &code));
                 if let Some(denial) = denied {
@@ -386,9 +401,10 @@ impl Actor {
         let limit = cell.limit_reached().map(|reached| reached.to_string());
         let mut ran = cell.ended(now, status, signal);
         ran.kernel_ended = kernel_ended;
-        let (network, secrets) = (self.way_out.tried(), self.way_out.used());
-        let denials = Denial::all(self.refusals.take(), &network, limit);
+        self.way_out.end_run();
         let (changes, files) = self.stage.changed()?;
+        let (network, secrets) = self.way_out.contacts();
+        let denials = Denial::all(self.refusals.take(), &network, limit);
         ran.effects = Effects { changes, files, network, denials, secrets };
         if ran.effects.files.len() >= Set::LISTED {
             ran.remark.get_or_insert(format!(
@@ -409,8 +425,8 @@ impl Actor {
         let Some(live) = self.live.take() else { return Ok(()) };
         let (backend, confinement, answered) =
             (live.backend, live.confinement.clone(), live.answered);
-        if let Some(Going { rewound, reply, .. }) = self.stage.take_going() {
-            self.files_are_back(rewound, reply).await?;
+        if let Some(going) = self.stage.take_going() {
+            self.files_are_back(Going { clean: false, ..going }).await?;
         }
         if self.stage.is_putting() {
             self.has_put().await?;

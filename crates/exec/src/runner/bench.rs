@@ -218,7 +218,7 @@ impl Bench {
 
     /// The hosts that were tried.
     pub(crate) fn contacts(&self) -> Vec<HostContact> {
-        self.egress.as_ref().map(Egress::end_run).unwrap_or_default()
+        self.egress.as_ref().map(Egress::tried).unwrap_or_default()
     }
 
     /// The name of the sandbox.

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::ExecError;
 use interpreter_core::{
-    Checkpoint, FilesCheckpoint, FilesRewound, KernelCheckpoint, KernelRewound, Language,
-    MemoryCheckpoint, MemoryRewound, RewindScope, Rewound,
+    Checkpoint, FilesCheckpoint, FilesRewound, KernelCheckpoint, Language, MemoryCheckpoint,
+    MemoryRewound, RewindScope, Rewound,
 };
 use interpreter_host::Inward;
 use std::{
@@ -242,25 +242,16 @@ impl State {
             _ = reply.send(Err(ExecError::Kernel { language, reason })).is_ok();
             return;
         }
-        let mut rewound = Rewound { number, kernels: Vec::new(), files: FilesRewound::NotStaged };
+        let rewound = Rewound { number, kernels: Vec::new(), files: FilesRewound::NotStaged };
         if scope == RewindScope::FilesAlone {
-            return self.then(Action::RewindFiles { rewound, reply });
+            return self.then(Action::RewindFiles { rewound, scope, reply });
         }
         if self.kernels.iter_mut().next().is_none() {
             // They are gone, and may have left something behind.
             self.then(Action::Send(Inward::Stop { kernel: NONE }));
         }
         let Some(point) = self.checkpoints.points.get(&number) else {
-            let reason = forgotten(number);
-            let languages = self.kernels.iter_mut().map(|(_, kernel)| kernel.language.clone());
-            let lost = |language| {
-                let memory = MemoryRewound::Lost { reason: reason.clone() };
-                KernelRewound { language, memory }
-            };
-            rewound.kernels = languages.map(lost).collect();
-            rewound.files = FilesRewound::NotRestored { reason: reason.clone() };
-            _ = reply.send(Ok(rewound)).is_ok();
-            return;
+            return self.rewind_afresh(rewound, reply, now);
         };
         let known: Vec<_> =
             point.iter().map(|(&kernel, one)| (kernel, one.language.clone())).collect();
@@ -291,6 +282,20 @@ impl State {
         let is_alive = |language: &Language| self.kernels.of_any(language);
         for (_, language) in known.iter().filter(|(_, language)| !is_alive(language)) {
             rewinding.ended(language.clone(), MemoryRewound::Lost { reason: ENDED.into() });
+        }
+        self.phase = Phase::Rewinding(rewinding);
+        self.rewound_if_done();
+    }
+
+    /// Ends every kernel, because the checkpoint is not kept any more.
+    fn rewind_afresh(&mut self, mut rewound: Rewound, reply: RewoundReply, now: Instant) {
+        let reason = forgotten(rewound.number);
+        rewound.files = FilesRewound::NotRestored { reason: reason.clone() };
+        let mut rewinding = Rewinding::new(rewound, reply, now);
+        let alive: Vec<_> = self.kernels.iter_mut().map(|(kernel, _)| kernel).collect();
+        for kernel in alive {
+            let memory = MemoryRewound::Lost { reason: reason.clone() };
+            self.end_for_rewind(kernel, memory, &mut rewinding);
         }
         self.phase = Phase::Rewinding(rewinding);
         self.rewound_if_done();

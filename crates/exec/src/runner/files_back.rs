@@ -31,8 +31,12 @@ pub(super) struct FilesBack {
 pub(super) struct Going {
     pub(super) rewound: Rewound,
     pub(super) reply: super::checkpoint::RewoundReply,
+    /// Whether it puts files back, too.
+    pub(super) by_host: bool,
+    /// Whether the host has emptied the temporary folders so far as it was asked.
+    pub(super) clean: bool,
     /// Answers of the host that are still to come.
-    awaited: usize,
+    pub(super) awaited: usize,
 }
 
 /// Why files are not back although nothing failed.
@@ -120,19 +124,15 @@ impl Stage {
         Ok(Way::Inside(some.map(|(lower, paths)| restore(lower, paths)).collect()))
     }
 
-    /// The host was asked, and owes us `awaited` answers.
-    pub(super) fn await_host(
-        &mut self,
-        rewound: Rewound,
-        reply: super::checkpoint::RewoundReply,
-        awaited: usize,
-    ) {
-        self.back.going = Some(Going { rewound, reply, awaited });
+    /// The host was asked.
+    pub(super) fn await_host(&mut self, going: Going) {
+        self.back.going = Some(going);
     }
 
-    /// The host has put something back. Returns the rewind once it has put back everything.
-    pub(super) fn host_restored(&mut self) -> Option<Going> {
+    /// The host has done one thing that it was asked for. Returns the rewind once that was all.
+    pub(super) fn host_answered(&mut self, clean: bool) -> Option<Going> {
         let going = self.back.going.as_mut()?;
+        going.clean &= clean;
         going.awaited = going.awaited.saturating_sub(1);
         self.back.going.take_if(|going| going.awaited == 0)
     }

@@ -62,6 +62,7 @@ impl State {
             Outward::Programs { count } => self.counted_programs(count),
             Outward::Crowded { kernel } => self.crowded(kernel),
             Outward::Restored { .. } => self.then(Action::Restored),
+            Outward::Emptied { clean } => self.then(Action::Emptied { clean }),
             Outward::Held { kernel, number, held } => self.held(kernel, number, held),
             Outward::Rewound { kernel, number, process } => self.rewound(kernel, number, process),
         }

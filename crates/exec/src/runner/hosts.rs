@@ -10,7 +10,7 @@ use interpreter_core::{
     Backend, Confinement, Grant, HostContact, Redactor, SecretUse,
     egress::{Host, RunHosts},
 };
-use std::{collections::BTreeMap, future::pending};
+use std::{collections::BTreeMap, future::pending, mem};
 use tokio::sync::oneshot;
 
 /// The folder, beside that of the change sets, where sandboxes that are about to start find the
@@ -23,9 +23,8 @@ pub(super) struct WayOut {
     egress: Option<Egress>,
     /// Hosts that were granted for the session.
     granted: Vec<(Host, u16)>,
-    /// Attempts from a sandbox that is gone, which are not reported yet.
-    tried_before: Vec<HostContact>,
-    used_before: Vec<SecretUse>,
+    /// Contacts of a sandbox that is gone, which are not reported yet.
+    before: (Vec<HostContact>, Vec<SecretUse>),
     /// Requests that wait until their use of a secret is on record, by number.
     waiting: BTreeMap<u64, oneshot::Sender<bool>>,
     /// The number of the newest.
@@ -50,7 +49,8 @@ impl WayOut {
         setup: &RunnerSetup,
         redactor: &Redactor,
     ) -> Result<(), ExecError> {
-        (self.tried_before, self.used_before) = (self.tried(), self.used());
+        self.end_run();
+        self.before = self.contacts();
         self.egress = None;
         let Some(asks) = setup.asks else { return Ok(()) };
         if !recipe(backend).has_door {
@@ -131,18 +131,21 @@ impl WayOut {
         self.granted.retain(|granted| *granted != place);
     }
 
-    /// The attempts since the last call.
-    pub(super) fn tried(&mut self) -> Vec<HostContact> {
-        let mut tried = std::mem::take(&mut self.tried_before);
-        tried.extend(self.egress.as_ref().map(Egress::end_run).unwrap_or_default());
-        tried
+    /// The run is over: requests that still wait for the record go nowhere.
+    pub(super) fn end_run(&mut self) {
+        self.waiting.clear();
+        if let Some(egress) = &mut self.egress {
+            egress.end_run();
+        }
     }
 
-    /// The uses of secrets since the last call. Those that still wait are refused.
-    pub(super) fn used(&mut self) -> Vec<SecretUse> {
-        self.waiting.clear();
-        let mut used = std::mem::take(&mut self.used_before);
-        used.extend(self.egress.as_mut().map(Egress::end_uses).unwrap_or_default());
-        used
+    /// The attempts, and the uses of secrets, since the last call.
+    pub(super) fn contacts(&mut self) -> (Vec<HostContact>, Vec<SecretUse>) {
+        let (mut tried, mut used) = mem::take(&mut self.before);
+        if let Some(egress) = &self.egress {
+            tried.extend(egress.tried());
+            used.extend(egress.used());
+        }
+        (tried, used)
     }
 }

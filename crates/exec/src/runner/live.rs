@@ -72,6 +72,12 @@ impl Live {
         }
     }
 
+    /// The request that empties the temporary folders.
+    pub(super) fn emptying(&self) -> Inward {
+        let (folders, home) = self.sandbox.temporary(&self.confinement);
+        Inward::Empty { folders, home }
+    }
+
     /// Gives a kernel the next cell. If earlier code may have left too many processes, or if the
     /// cell must come behind all that the host was sent, the host looks first.
     pub(super) async fn execute(

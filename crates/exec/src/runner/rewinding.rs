@@ -8,7 +8,7 @@ use super::{
     copies::GONE,
     state::{Action, Phase, State},
 };
-use interpreter_core::{Beside, KernelRewound, Language, MemoryRewound, Rewound};
+use interpreter_core::{Beside, KernelRewound, Language, MemoryRewound, RewindScope, Rewound};
 use interpreter_host::Inward;
 use std::{collections::BTreeMap, time::Instant};
 use tokio::sync::oneshot;
@@ -166,7 +166,8 @@ impl State {
         if let Phase::Rewinding(Rewinding { rewound, reply, .. }) =
             std::mem::replace(&mut self.phase, Phase::Idle)
         {
-            self.then(Action::RewindFiles { rewound, reply });
+            let scope = RewindScope::Everything;
+            self.then(Action::RewindFiles { rewound, scope, reply });
         }
     }
 

@@ -16,8 +16,8 @@ use super::{
 };
 use crate::ExecError;
 use interpreter_core::{
-    Confinement, Grant, HostWanted, Invocation, Language, Limits, Permit, Reached, Rewound,
-    SecretUse, Typed, WantedUse,
+    Confinement, Grant, HostWanted, Invocation, Language, Limits, Permit, Reached, RewindScope,
+    Rewound, SecretUse, Typed, WantedUse,
     egress::{Host, RunHosts},
     session::{Event, HostAnswer},
 };
@@ -95,9 +95,14 @@ pub(super) enum Action {
         kernel: u32,
         number: u32,
     },
+    /// The host has emptied the temporary folders, all or in part.
+    Emptied {
+        clean: bool,
+    },
     /// Put the staged files back, and answer.
     RewindFiles {
         rewound: Rewound,
+        scope: RewindScope,
         reply: RewoundReply,
     },
 }

@@ -207,7 +207,9 @@ fn bounds(all: &mut Arguments, site: &Site<'_>) {
         all.add(["--memory", &memory.to_string(), "--memory-swap", &memory.to_string()]);
         all.add(["--pids-limit", &most_processes(limits).to_string()]);
     }
-    all.add(["--ulimit", &format!("nofile={open}:{open}"), "--ulimit", "core=0:0"]);
+    let core = at_most(Resource::Core, 1);
+    all.add(["--ulimit", &format!("nofile={open}:{open}")]);
+    all.add(["--ulimit", &format!("core={core}:{core}")]);
     all.add(["--shm-size", &limits.temporary_bytes.to_string()]);
 }
 

@@ -70,7 +70,8 @@ impl Layout {
         self.root.join("seccomp.json")
     }
 
-    fn home(&self) -> PathBuf {
+    /// The home of code.
+    pub(crate) fn home(&self) -> PathBuf {
         self.root.join("tmp/home")
     }
 

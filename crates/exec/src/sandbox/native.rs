@@ -403,7 +403,9 @@ pub(super) fn limits(confinement: &Confinement) -> [Step; 8] {
         (Resource::Processes, limits.processes),
         (Resource::FileSize, limits.file_bytes),
         (Resource::OpenFiles, limits.open_files),
-        (Resource::Core, 0),
+        // No dump is as small. With 0 a crash would still start the program outside that a pattern
+        // with a pipe names (core(5)), as root; with 1 it doesn't.
+        (Resource::Core, 1),
         // Small, because the kernel counts these for the person as a whole.
         (Resource::LockedMemory, 32 << 10),
         (Resource::PendingSignals, 1024),

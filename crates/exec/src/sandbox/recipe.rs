@@ -180,6 +180,14 @@ impl Recipe {
         }
     }
 
+    /// The temporary folder and the home in it, where they are outside.
+    pub(super) fn temporary(&self, layout: &Layout) -> Option<(PathBuf, PathBuf)> {
+        match self.furniture {
+            Furniture::Planned | Furniture::Mounted => None,
+            Furniture::Outside => Some((layout.temporary(), layout.home())),
+        }
+    }
+
     /// Enforced and missing protection.
     pub(super) fn protection(&self, machine: &Machine) -> Protection {
         let missing = lacks(self.keeps)

@@ -8,7 +8,7 @@ use super::{
     view::View,
 };
 use crate::ExecError;
-use interpreter_core::Untrusted;
+use interpreter_core::{Confinement, Untrusted};
 use interpreter_host::{KernelSpec, Link};
 use interpreter_jail::JailFailure;
 use std::{
@@ -116,6 +116,17 @@ impl Sandbox {
             Some(folder) => self.recipe.settle(folder, spec),
             None => spec,
         }
+    }
+
+    /// The folders, as code sees them, that are its own for as long as the sandbox is up; and its
+    /// home in one of them.
+    pub(crate) fn temporary(&self, confinement: &Confinement) -> (Vec<PathBuf>, PathBuf) {
+        let outside = self.folder.as_ref().and_then(|folder| self.recipe.temporary(folder));
+        if let Some((folder, home)) = outside {
+            return (vec![folder], home);
+        }
+        let folder = Path::new(confinement.temporary());
+        (vec![folder.to_owned(), "/dev/shm".into()], folder.join("home"))
     }
 
     /// A path as code sees it.

@@ -7,6 +7,7 @@ use super::{
     census::{Census, Room, is_alive},
     copies::{WAKE, clear_away, hold, is_ours},
     egress::{ADDRESS, SOCKET, hand_out},
+    empty::empty,
     error::ServeError,
     kernel::{ControlSlot, Kernel},
     outgoing::{Connection, Outgoing},
@@ -255,6 +256,10 @@ impl Host {
                 let programs = all.iter().filter(|pid| !kernels.contains(pid)).count();
                 let count = u32::try_from(programs).unwrap_or(u32::MAX);
                 self.outgoing.push(&Outward::Programs { count });
+            }
+            Inward::Empty { folders, home } => {
+                let clean = empty(&folders, &home);
+                self.outgoing.push(&Outward::Emptied { clean });
             }
             Inward::Restore { work, lower, paths, scratch } => {
                 let errors = restore(&work, &lower, &paths, &scratch);

@@ -229,6 +229,7 @@ impl Link {
             | Outward::Used { .. }
             | Outward::Programs { .. }
             | Outward::Crowded { .. }
+            | Outward::Emptied { .. }
             | Outward::Restored { .. } => {}
         }
         self.heard.push(Heard::Told(told));

@@ -108,6 +108,14 @@ pub enum Inward {
         /// The number of the copy.
         number: u32,
     },
+    /// Empty folders of which nothing else is in use, but for what is mounted in them; answered by
+    /// `Emptied`.
+    Empty {
+        /// The folders.
+        folders: Vec<PathBuf>,
+        /// The home of code, below one of them: afterwards it is there, and empty.
+        home: PathBuf,
+    },
     /// Put paths of the work folder back to what they were; answered by `Restored`.
     Restore {
         /// The work folder, as code sees it.
@@ -194,6 +202,11 @@ pub enum Outward {
         /// has changed.
         process: u32,
     },
+    /// Folders were emptied.
+    Emptied {
+        /// Whether nothing is left in them.
+        clean: bool,
+    },
     /// Paths were put back.
     Restored {
         /// The failures, one sentence each.
@@ -208,6 +221,13 @@ struct RestorePayload {
     lower: PathBuf,
     paths: Vec<String>,
     scratch: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EmptyPayload {
+    folders: Vec<PathBuf>,
+    home: PathBuf,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -246,6 +266,7 @@ const TIDY: u8 = 7;
 const HOLD: u8 = 8;
 const RELEASE: u8 = 9;
 const REWIND: u8 = 10;
+const EMPTY: u8 = 11;
 
 const MEASURE: u8 = 20;
 const COUNT: u8 = 21;
@@ -257,6 +278,7 @@ const EXITED: u8 = 70;
 const RESTORED: u8 = 71;
 const HELD: u8 = 72;
 const REWOUND: u8 = 73;
+const EMPTIED: u8 = 74;
 
 const USED: u8 = 80;
 const CROWDED: u8 = 81;
@@ -266,7 +288,7 @@ const PROGRAMS: u8 = 83;
 impl Frame for Inward {
     fn longest(kind: u8) -> Option<usize> {
         match kind {
-            START | RESTORE | HOLD => Some(LONGEST),
+            START | RESTORE | HOLD | EMPTY => Some(LONGEST),
             INTERRUPT | STOP | TIDY | MEASURE | COUNT => Some(0),
             KILL | RELEASE | REWIND => Some(4),
             _ => None,
@@ -288,6 +310,10 @@ impl Frame for Inward {
             Self::Tidy { kernel } => (TIDY, *kernel, Cow::default()),
             Self::Measure => (MEASURE, 0, Cow::default()),
             Self::Count => (COUNT, 0, Cow::default()),
+            Self::Empty { folders, home } => {
+                let payload = EmptyPayload { folders: folders.clone(), home: home.clone() };
+                (EMPTY, 0, json(EMPTY, &payload)?)
+            }
             Self::Restore { work, lower, paths, scratch } => {
                 let (work, lower, paths) = (work.clone(), lower.clone(), paths.clone());
                 let scratch = scratch.clone();
@@ -311,6 +337,10 @@ impl Frame for Inward {
             TIDY => Self::Tidy { kernel },
             MEASURE => Self::Measure,
             COUNT => Self::Count,
+            EMPTY => {
+                let EmptyPayload { folders, home } = parsed(kind, &payload)?;
+                Self::Empty { folders, home }
+            }
             RESTORE => {
                 let RestorePayload { work, lower, paths, scratch } = parsed(kind, &payload)?;
                 Self::Restore { work, lower, paths, scratch }
@@ -324,6 +354,7 @@ impl Frame for Outward {
     fn longest(kind: u8) -> Option<usize> {
         match kind {
             CROWDED | TIDIED => Some(0),
+            EMPTIED => Some(1),
             STARTED | HELD => Some(5),
             USED | REWOUND => Some(8),
             PROGRAMS => Some(4),
@@ -362,6 +393,7 @@ impl Frame for Outward {
                 let payload = [number.to_le_bytes(), process.to_le_bytes()].concat();
                 (REWOUND, *kernel, Cow::Owned(payload))
             }
+            Self::Emptied { clean } => (EMPTIED, 0, Cow::Owned(vec![u8::from(*clean)])),
             Self::Restored { errors } => {
                 let errors = errors.clone();
                 (RESTORED, 0, json(RESTORED, &RestoredPayload { errors })?)
@@ -400,6 +432,7 @@ impl Frame for Outward {
             }
             CROWDED => Self::Crowded { kernel },
             TIDIED => Self::Tidied { kernel },
+            EMPTIED => Self::Emptied { clean: payload == [1] },
             RESTORED => {
                 let RestoredPayload { errors } = parsed(kind, &payload)?;
                 Self::Restored { errors }

@@ -36,6 +36,10 @@ fn every_message_survives_the_wire() {
     }
     returns(&Inward::Tidy { kernel: 1 });
     returns(&Inward::Measure);
+    returns(&Inward::Empty { folders: vec!["/t".into()], home: "/t/h".into() });
+    for clean in [false, true] {
+        returns(&Outward::Emptied { clean });
+    }
     returns(&Inward::Count);
     returns(&Outward::Programs { count: 258 });
     returns(&Outward::Used { milliseconds: u64::MAX });

@@ -4,7 +4,10 @@
 
 import type { Asked, Cell, Entry, Session, Shown } from "./model";
 import { openQuestions } from "./model";
-import type { Output, Person, Question, Record } from "./wire";
+import type { HostContact, Output, Person, Question, Record } from "./wire";
+
+/** Hosts that are named. */
+const NAMED = 10;
 
 export const text = (value: unknown): string => (typeof value === "string" ? value : "");
 export const list = <T>(value: unknown): T[] => (Array.isArray(value) ? (value as T[]) : []);
@@ -27,6 +30,27 @@ export function note(session: Session, record: Record, tone: "note" | "error" | 
   const entry: Entry = { type: "note", key: `n${record.seq}`, rev: 0, tone, text: words };
   if (hint !== undefined && hint !== "") entry.hint = hint;
   session.entries.push(entry);
+}
+
+/** What programs did that code left running, in words. */
+export function leftBehind(record: Record): string {
+  const all = list<HostContact>(record["network"]);
+  const hosts = (did: string, some: HostContact[]) => {
+    const more = some.length > NAMED ? ` and ${some.length - NAMED} more` : "";
+    return some.length === 0 ? [] : [`${did} ${some.slice(0, NAMED).map((one) => `${one.host}:${one.port}`).join(", ")}${more}`];
+  };
+  const allowed = all.filter((one) => one.verdict !== "refused");
+  const secrets = list(record["secrets"]).length;
+  const denials = list<{ what?: string }>(record["denials"]).filter((one) => one.what !== "host").length;
+  const parts = [
+    ...hosts("reached", allowed.filter((one) => one.why === undefined)),
+    ...hosts("did not reach", allowed.filter((one) => one.why !== undefined)),
+    ...hosts("refused", all.filter((one) => one.verdict === "refused")),
+    ...(secrets > 0 ? [`uses of secrets: ${secrets}`] : []),
+    ...(denials > 0 ? [`refused by the sandbox: ${denials}`] : []),
+  ];
+  const since = typeof record["after"] === "string" ? ` since ${record["after"]}` : "";
+  return `Programs left running${since}: ${parts.join("; ")}`;
 }
 
 export function propose(session: Session, record: Record): void {

@@ -3,7 +3,7 @@
 //! The same records give the same picture, however the stream was cut, repeated or resumed. No
 //! element, no clock, no connection.
 
-import { approve, ask, changed, close, earlier, list, note, propose, running, show, text, touch } from "./entries";
+import { approve, ask, changed, close, earlier, leftBehind, list, note, propose, running, show, text, touch } from "./entries";
 import { noReply, takePiece } from "./live";
 import type { Entry, Session } from "./model";
 import type { Live, Record, Risk } from "./wire";
@@ -183,6 +183,8 @@ function fold(session: Session, record: Record): void {
         touch(session, cell);
       }
       return;
+    case "tried_late":
+      return note(session, record, "mark", leftBehind(record));
     case "run_finished":
       session.state = "thinking";
       if (cell !== undefined) {

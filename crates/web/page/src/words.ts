@@ -128,6 +128,7 @@ export function fileDetails(file: FileChange): string[] {
   if (file.runs_later !== undefined) found.push(oneLine(file.runs_later, 100));
   if (file.executable === true && file.mode === undefined) found.push("executable");
   if (file.mode !== undefined) found.push(`mode ${[file.mode.from, file.mode.to].filter(Boolean).join(" → ")}`);
+  if (/[2367]$/.test(file.mode?.to ?? "")) found.push("writable by everybody");
   if (file.target !== undefined) found.push(`link to ${[file.target.from, file.target.to].filter(Boolean).map((to) => oneLine(to as string)).join(" → ")}`);
   if (file.holds !== undefined) found.push(oneLine(file.holds, 60));
   if (file.bytes !== undefined) found.push(size(file.bytes));

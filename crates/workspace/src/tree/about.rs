@@ -99,13 +99,20 @@ fn about(
     verdicts: &mut Verdicts,
 ) -> About {
     let mut about = About::default();
-    if let (Some((_, old)), Some((_, new))) = (before, after)
-        && old.kind == new.kind
-        && old.kind != Kind::Symlink
-        && old.mode & PERMISSIONS != new.mode & PERMISSIONS
-    {
-        let digits = |stat: &Stat| Some(format!("{:03o}", stat.mode & PERMISSIONS));
-        about.mode = Some(Turn { from: digits(old), to: digits(new) });
+    let digits = |stat: &Stat| Some(format!("{:03o}", stat.mode & PERMISSIONS));
+    match (before, after) {
+        (Some((_, old)), Some((_, new)))
+            if old.kind == new.kind
+                && old.kind != Kind::Symlink
+                && old.mode & PERMISSIONS != new.mode & PERMISSIONS =>
+        {
+            about.mode = Some(Turn { from: digits(old), to: digits(new) });
+        }
+        // Others on the machine could change it.
+        (None, Some((_, new))) if new.kind != Kind::Symlink && new.mode & 0o002 != 0 => {
+            about.mode = Some(Turn { from: None, to: digits(new) });
+        }
+        _ => {}
     }
     let old = below.and_then(|below| before.and_then(|side| target(below, side)));
     let new = after.and_then(|side| target(above, side));
@@ -153,6 +160,11 @@ mod tests {
         scene.writes("tool", "y").sets_mode("tool", 0o755).writes("l", "-> b").deletes("gone");
         scene.deletes("was").writes("is", "x").sets_mode("is", 0o600).writes("text", "plain\n");
         scene.writes("d/", "").sets_mode("d", 0o700);
+        scene
+            .writes("open", "#!")
+            .sets_mode("open", 0o777)
+            .writes("to all", "")
+            .sets_mode("to all", 0o666);
         set_mode(&scene.work.join("d"), 0o755);
         fs::write(scene.set.upper().join("p.png"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
         let told: Vec<_> = scene
@@ -165,6 +177,7 @@ mod tests {
         assert_eq!(
             told,
             [
+                "open: mode 777, writable by everybody",
                 "tool: mode 644 → 755",
                 "d/: mode 755 → 700",
                 "gone: link to a",
@@ -172,6 +185,7 @@ mod tests {
                 "l: link to a → b",
                 "p.png: PNG image, 10 bytes",
                 "text: ",
+                "to all: mode 666, writable by everybody",
             ]
         );
     }

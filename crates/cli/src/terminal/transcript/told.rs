@@ -9,7 +9,7 @@ use super::{
         screen::{Screen, Section},
         syntax::Syntax,
     },
-    Ending, denials, files, grantor, left_out, usage,
+    Ending, denials, files, grantor, late, late_rows, left_out, usage,
 };
 use interpreter_core::{
     Backend, Body, Changes, Grantor, HostWanted, InputWanted, Invocation, Output, Piped, Record,
@@ -47,6 +47,7 @@ pub(crate) fn tell(screen: &mut Screen, record: &Record) -> io::Result<()> {
             screen.say(head(you() + " attached a file"))?;
             screen.row(&format!("{name} ({bytes} bytes)"))
         }
+        Body::TriedLate { .. } => tell_effects(screen, &record.body, head),
         Body::InputGiven { text: Some(text) } => {
             let words = if record.who.is_some() { you() + " answers" } else { you() + " answer" };
             screen.say(head(words))?;
@@ -280,6 +281,10 @@ fn tell_effects(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -
                 denials(screen, denied)?;
             }
             Ok(())
+        }
+        Body::TriedLate { after, network, denials: denied, secrets } => {
+            screen.say(head(late(ours("programs left running"), after.as_deref())))?;
+            late_rows(screen, network, denied, secrets)
         }
         Body::RunFinished { proposal, .. } => {
             let Some((ending, ms)) = Ending::of(body) else { return Ok(()) };

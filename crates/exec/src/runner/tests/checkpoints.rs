@@ -1,6 +1,6 @@
 //! Checkpoints and rewinds, told from their first frame to their last.
 
-use super::{Script, language};
+use super::Script;
 use interpreter_core::{
     Beside, Checkpoint, FilesCheckpoint, KernelCheckpoint, MemoryCheckpoint, MemoryRewound,
     RewindScope, Rewound,
@@ -359,12 +359,11 @@ fn a_copy_that_dies_as_it_wakes_is_lost() {
 }
 
 #[test]
-fn what_is_not_kept_any_more_changes_nothing() {
-    let (script, mut rewound) = python().kept(1).rewind(7);
-    script.does(&[]).runs("python").does(&["begin 1"]);
-    let Rewound { kernels, .. } = rewound.try_recv().unwrap().unwrap();
-    assert!(matches!(kernels[0].memory, MemoryRewound::Lost { .. }));
-    assert_eq!(kernels[0].language, language("python"));
+fn a_checkpoint_that_is_not_kept_any_more_leaves_no_kernel() {
+    let (script, _rewound) = python().kept(1).rewind(7);
+    let script = script.does(&["stop 1"]).exits(1, Some(9));
+    let [told] = &script.rewound()[..] else { panic!("{:?}", script.done) };
+    assert!(told.contains("files 7 python Lost") && told.contains("not kept any more"), "{told}");
 }
 
 #[test]

@@ -114,6 +114,7 @@ function Meaning({ plan }: { plan: Plan }): JSX.Element {
       <ul class="back-how" aria-label="How it comes back">
         {interpreters.map((one) => <li key={one.language}>{languageName(one.language)}: {how(one)}</li>)}
         <li>Staged files: {staged === "kept" ? "as they were then" : staged === "not_staged" ? "not staged here, so they stay as they are" : <>stay as they are: <Foreign text={staged.not_kept.reason} /></>}</li>
+        <li>Temporary files and the home inside: emptied</li>
       </ul>
       {sent.length > 0 && <p>No longer staged: {sent.slice(0, NAMED).map((path, at) => <span key={path}>{at > 0 ? ", " : ""}<Name text={path} most={120} /></span>)}{sent.length > NAMED ? ` and ${sent.length - NAMED} more` : ""}</p>}
       <p class="muted">Open files, sockets and running programs do not come back.</p>

@@ -65,6 +65,15 @@ test("a whole session is folded", () => {
   assert.deepEqual(reply?.type === "reply" && reply.codes, ["print(1)"]);
 });
 
+test("what programs left running have done is named", () => {
+  const session = newSession("s");
+  const host = { host: "x.org", port: 443, verdict: "allowed", count: 1 };
+  const late = { after: "p1", network: [host, { ...host, host: "y.org", why: "it does not answer" }, { ...host, host: "z.org", verdict: "refused" }] };
+  takeRecord(session, { v: 1, seq: 1, time: "", session: "s", kind: "tried_late", ...late });
+  const entry = session.entries[0];
+  assert.equal(entry?.type === "note" && entry.text, "Programs left running since p1: reached x.org:443; did not reach y.org:443; refused z.org:443");
+});
+
 test("any cut and doubled stream gives the same picture", () => {
   const records = story();
   const whole = picture(told(records));
