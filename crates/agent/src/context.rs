@@ -326,6 +326,7 @@ impl Context {
             people: self.people,
             approval,
             packages: self.package_setup(),
+            project_code: self.interpreters.project_code(&self.work_folder),
             redactor: Arc::clone(&self.redactor),
             file_headers: self.settings.file_headers.value,
             max_calls: self.settings.max_calls.value.into(),

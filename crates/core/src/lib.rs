@@ -87,6 +87,7 @@ pub mod permit;
 pub mod pick;
 pub mod piped;
 pub mod policy;
+pub mod project_code;
 pub mod proposal;
 pub mod put;
 pub mod question;

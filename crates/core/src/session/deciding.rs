@@ -39,6 +39,8 @@ impl State {
         let again = self.questions.again.take();
         let drawn = work.current.drawn(&self.setup.redactor);
         let mut verdict = self.verdict_on(&work.current, &findings, &self.taint);
+        let kind = Coverage::kind_of(&work.current, &findings);
+        let findings = self.with_project_code(&work.current, findings);
         (work.quorum, work.findings) = (verdict.quorum, findings.clone());
         let by_rule = matches!(verdict.ground, Ground::Rule | Ground::Named);
         work.must_ask =
@@ -63,7 +65,6 @@ impl State {
             && !takes_several
             && drawn.is_whole()
             && findings.risk <= standing::ceiling(within);
-        let kind = Coverage::kind_of(&work.current, &findings);
         let may_last = may_stand && kind.lasting(within).is_some();
         let proposal = work.current.id.clone();
         self.record(Body::Findings {
@@ -148,7 +149,7 @@ impl State {
     }
 
     /// The verdict of the rules, of standing answers, and with outside text in mind.
-    pub(super) fn verdict_on(
+    pub(super) fn verdict_by(
         &self,
         proposal: &Proposal,
         findings: &Findings,
@@ -181,8 +182,12 @@ impl State {
     /// to this very code, and that nobody says no more than no.
     pub(super) fn answered(&mut self, work: Work, answer: Answer, by: Grantor) {
         match answer {
-            Answer::Run => self.prepare(work, by, 0),
+            Answer::Run => {
+                self.approve_project_code(&work.current, by);
+                self.prepare(work, by, 0);
+            }
             Answer::Standing(span, covers) => {
+                self.approve_project_code(&work.current, by);
                 self.stand(span, covers);
                 self.prepare(work, by, 0);
             }

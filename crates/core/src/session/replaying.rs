@@ -120,12 +120,16 @@ impl State {
         let within = &self.setup.confinement;
         let findings: Vec<_> =
             findings.into_iter().map(|found| landing::weighed(found, within)).collect();
-        self.taint.judged_all(&findings, &self.setup.policy.places);
+        let both = proposals.iter().zip(&findings);
+        let with_code: Vec<_> =
+            both.map(|(one, found)| self.with_project_code(one, found.clone())).collect();
+        self.taint.judged_all(&with_code, &self.setup.policy.places);
         // For each of them it counts what those before it would hold, as when they first ran.
         let mut until_then = self.taint.clone();
         let mut cells = Vec::new();
         for (proposal, findings) in proposals.into_iter().zip(findings) {
             let verdict = self.verdict_on(&proposal, &findings, &until_then);
+            let findings = self.with_project_code(&proposal, findings);
             self.record_again(&proposal, &findings, &verdict);
             let was = proposal.again.as_ref().map(|again| again.cell.clone()).unwrap_or_default();
             if verdict.opinion == Opinion::Deny {
@@ -201,6 +205,7 @@ impl State {
         let mut languages: Vec<Language> = Vec::new();
         for cell in &cells {
             self.record(Answer::Run.body(&cell.id, by));
+            self.approve_project_code(cell, by);
             // Where the person goes back they are fresh already.
             if self.going_back.is_none() && !languages.contains(&cell.language) {
                 languages.push(cell.language.clone());
