@@ -58,6 +58,7 @@ pub mod budget;
 mod checkpoint;
 pub mod confinement;
 pub mod context;
+pub mod data_file;
 pub mod declaration;
 pub mod deed;
 pub mod denial;
