@@ -67,14 +67,7 @@ impl State {
             && findings.risk <= standing::ceiling(within);
         let may_last = may_stand && kind.lasting(within).is_some();
         let proposal = work.current.id.clone();
-        self.record(Body::Findings {
-            proposal: proposal.clone(),
-            risk: findings.risk,
-            capabilities: findings.capabilities.clone(),
-            understood: findings.is_understood(),
-        });
-        let (decision, rule) = (verdict.opinion, verdict.rule.clone());
-        self.record(Body::Verdict { proposal: proposal.clone(), decision, rule });
+        self.record_judged(&proposal, &findings, &verdict);
         if verdict.opinion != Opinion::Deny
             && let Some(order) = self.requested_packages(&work)
         {
@@ -113,6 +106,18 @@ impl State {
                 self.phase = Phase::Asking { work, edited, hosts };
             }
         }
+    }
+
+    /// Puts on record what was found in a proposal, and the verdict on it.
+    pub(super) fn record_judged(&mut self, id: &str, findings: &Findings, verdict: &Verdict) {
+        self.record(Body::Findings {
+            proposal: id.to_owned(),
+            risk: findings.risk,
+            capabilities: findings.capabilities.clone(),
+            understood: findings.is_understood(),
+        });
+        let (decision, rule) = (verdict.opinion, verdict.rule.clone());
+        self.record(Body::Verdict { proposal: id.to_owned(), decision, rule });
     }
 
     /// A question about code as the record has it.

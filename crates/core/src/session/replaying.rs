@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     Again, Body, CellAgain, Continuity, Findings, Grantor, Language, LanguageInfo, Opinion,
-    Proposal, QuestionAbout, Ran, Verdict, landing,
+    Proposal, QuestionAbout, Ran, landing,
     proposal::unfit,
     record::{CellLeftOut, TurnEnd},
     redact::named,
@@ -130,7 +130,8 @@ impl State {
         for (proposal, findings) in proposals.into_iter().zip(findings) {
             let verdict = self.verdict_on(&proposal, &findings, &until_then);
             let findings = self.with_project_code(&proposal, findings);
-            self.record_again(&proposal, &findings, &verdict);
+            self.record(proposal.body());
+            self.record_judged(&proposal.id, &findings, &verdict);
             let was = proposal.again.as_ref().map(|again| again.cell.clone()).unwrap_or_default();
             if verdict.opinion == Opinion::Deny {
                 let why = format!("refused by {}", verdict.rule);
@@ -170,19 +171,6 @@ impl State {
         let posed = self.pose(about, Subject::Replay, shown);
         self.then(Effect::AskReplay(posed));
         self.phase = Phase::Confirming(Rebuilding { cells: proposals, left_out });
-    }
-
-    fn record_again(&mut self, proposal: &Proposal, findings: &Findings, verdict: &Verdict) {
-        self.record(proposal.body());
-        let (id, capabilities) = (proposal.id.clone(), findings.capabilities.clone());
-        self.record(Body::Findings {
-            proposal: id.clone(),
-            risk: findings.risk,
-            capabilities,
-            understood: findings.is_understood(),
-        });
-        let (decision, rule) = (verdict.opinion, verdict.rule.clone());
-        self.record(Body::Verdict { proposal: id, decision, rule });
     }
 
     /// The answer to the one question.
