@@ -35,6 +35,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use tokio::runtime::Handle;
 
 mod bounds;
 
@@ -81,6 +82,8 @@ pub struct Context {
     pub unavailable: Vec<String>,
     /// How many people can answer.
     people: People,
+    /// Where sessions take their steps, if that is not where they begin.
+    pub(crate) steps: Option<Handle>,
     /// The way to the model of sessions, if it is another than that of the settings.
     pub(crate) picked: Option<String>,
     /// Whether there is a person who could answer a question.
@@ -168,6 +171,7 @@ impl Context {
             redactor,
             unavailable,
             people: People::One,
+            steps: None,
             picked: None,
             has_person: true,
             input: StandardInput::Empty,
@@ -326,6 +330,7 @@ impl Context {
             people: self.people,
             approval,
             packages: self.package_setup(),
+            project_code: self.interpreters.project_code(&self.work_folder),
             redactor: Arc::clone(&self.redactor),
             file_headers: self.settings.file_headers.value,
             max_calls: self.settings.max_calls.value.into(),
@@ -350,6 +355,12 @@ impl Context {
     /// Sessions are those of a team: several people can answer, and each is known.
     pub fn serve_several(&mut self) {
         self.people = People::Several;
+    }
+
+    /// Has sessions take their steps elsewhere than where they begin, so that one with much to
+    /// read or to write keeps nobody else waiting.
+    pub fn step_on(&mut self, steps: Handle) {
+        self.steps = Some(steps);
     }
 
     /// Has sessions ask no less than this.

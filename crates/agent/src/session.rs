@@ -34,7 +34,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts a session, on the runtime that this is called in.
+    /// Starts a session, on the runtime that this is called in. Its steps are taken where the
+    /// context says.
     pub fn start(
         context: &Arc<Context>,
         mode: Mode,
@@ -54,7 +55,10 @@ impl Session {
         let (updates_in, updates) = mpsc::channel(256);
         let driver = driver::Driver::new(context, mode, approval, who, updates_in)?;
         let (id, model) = (driver.id().to_owned(), driver.model_name().map(str::to_owned));
-        tokio::spawn(driver.run(inbox));
+        match &context.steps {
+            Some(steps) => drop(steps.spawn(driver.run(inbox))),
+            None => drop(tokio::spawn(driver.run(inbox))),
+        }
         let interpreters = context.interpreters().clone();
         Ok(Self { id, model, requests, updates, interpreters })
     }

@@ -20,6 +20,7 @@
 
 use crate::{
     Access, Capability, Confinement, Deed, Findings, Risk, Workspace, autorun,
+    data_file::LOADED,
     sensitive::{self, SensitiveForm},
 };
 use std::path::Path;
@@ -35,9 +36,6 @@ const TEXT: &str = "\
 /// Names of text files without an ending.
 const NAMES: [&str; 8] =
     ["README", "LICENSE", "CHANGELOG", "AUTHORS", "NOTICE", "NOTES", "TODO", "CONTRIBUTING"];
-
-/// Folders whose files programs load.
-const LOADED: [&str; 4] = ["node_modules", "site-packages", "dist-packages", "__pycache__"];
 
 /// Findings as grave as they are where the code would run.
 pub fn weighed(mut findings: Findings, within: &Confinement) -> Findings {

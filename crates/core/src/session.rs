@@ -38,6 +38,7 @@ mod host_grants;
 mod look;
 mod packages;
 mod pictures;
+mod project_code;
 mod proposed;
 mod questions;
 mod reopening;

@@ -22,7 +22,7 @@ use std::{
 };
 
 pub use self::{
-    environments::{Activated, Precedence, VirtualEnvironment},
+    environments::{Activated, Chosen, Precedence, VirtualEnvironment},
     installer::{PackageTool, PythonHome},
     system::is_system,
 };
@@ -35,6 +35,7 @@ mod jupyter;
 mod managers;
 mod packages;
 mod program;
+mod project_code;
 mod shipped;
 mod start;
 mod system;
@@ -49,6 +50,8 @@ pub struct Interpreter {
     pub reads: Vec<PathBuf>,
     /// The virtual environment that it works in.
     pub virtual_environment: Option<VirtualEnvironment>,
+    /// The package of the work folder that it loads with the first code.
+    own_package: Option<PathBuf>,
     /// A note for the person.
     pub note: Option<String>,
     /// Whether it may be started before code has a permit.
@@ -281,7 +284,16 @@ impl Known {
         let interpreter = match found {
             Some((
                 _,
-                Runs { program, mut seen, start, check, virtual_environment, note, early },
+                Runs {
+                    program,
+                    mut seen,
+                    start,
+                    check,
+                    virtual_environment,
+                    own_package,
+                    note,
+                    early,
+                },
             )) => {
                 seen.extend(reads.iter().filter_map(|path| means.search.existing(path)));
                 let environment = environment.clone();
@@ -290,6 +302,7 @@ impl Known {
                     program,
                     reads,
                     virtual_environment,
+                    own_package,
                     note,
                     early,
                     start,
@@ -327,6 +340,7 @@ impl Known {
             program: Some(program),
             reads: vec![],
             virtual_environment: None,
+            own_package: None,
             note: None,
             early: Early::Fine,
             start,
@@ -354,14 +368,15 @@ struct Runs {
     start: Start,
     check: Option<Start>,
     virtual_environment: Option<VirtualEnvironment>,
+    own_package: Option<PathBuf>,
     note: Option<String>,
     early: Early,
 }
 
 impl Runs {
     fn new(program: Option<PathBuf>, seen: Vec<PathBuf>, start: Start) -> Self {
-        let (check, virtual_environment, note, early) = Default::default();
-        Self { program, seen, start, check, virtual_environment, note, early }
+        let (check, virtual_environment, own_package, note, early) = Default::default();
+        Self { program, seen, start, check, virtual_environment, own_package, note, early }
     }
 
     fn find(way: &Way, means: &Means<'_>) -> Option<Self> {
@@ -371,11 +386,11 @@ impl Runs {
             How::Driver(Driver::Python) => Self::python(way, &search, activated)?,
             How::Driver(driver) => {
                 let Found { program, reads } = find()?;
-                let has_all =
-                    way.packages.is_empty() || search.has_package(&program, &way.packages);
-                has_all.then_some(())?;
+                let package = search.package(&program, &way.packages);
+                (way.packages.is_empty() || package.is_some()).then_some(())?;
                 let start = Start::driver(*driver, program.clone());
-                Self::new(Some(program), reads, start)
+                let own_package = package.filter(|at| at.starts_with(search.work_folder));
+                Self { own_package, ..Self::new(Some(program), reads, start) }
             }
             How::Once(once) => {
                 let Found { program, mut reads } = find()?;

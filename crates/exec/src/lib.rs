@@ -10,8 +10,8 @@
 pub use crate::{
     error::{Cause, ExecError},
     interpreters::{
-        Activated, DeclaredBy, Early, Interpreter, Interpreters, Known, PackageTool, Precedence,
-        PythonHome, VirtualEnvironment, is_system,
+        Activated, Chosen, DeclaredBy, Early, Interpreter, Interpreters, Known, PackageTool,
+        Precedence, PythonHome, VirtualEnvironment, is_system,
     },
     runner::{
         Command, Completions, HeldLines, OpenedFile, PutOrder, Runner, RunnerSetup, StagedLook,

@@ -117,7 +117,7 @@ pub async fn change(
     }
     let workshop = prepare(&site, &store)?;
     let install = Install { order, plan, site, workshop, known, store };
-    install.perform().await
+    Box::pin(install.perform()).await
 }
 
 /// Makes the folders for an order.

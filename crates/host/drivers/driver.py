@@ -30,8 +30,8 @@ ESCAPES = {code: f"\\u{code:04x}" for code in (*range(32), ord('"'), ord("\\"))}
 FORMS = "mimebundle html markdown svg png jpeg latex json pdf javascript"
 RICH = [f"_repr_{form}_" for form in FORMS.split()]
 # These modules behave as in a notebook: see `imports.py`.
-WATCHED = {"linecache", "getpass", "pandas", "matplotlib.pyplot", "plotly.basedatatypes"}
-WATCHED.add("PIL.ImageShow")
+WATCHED = {"linecache", "getpass", "pandas", "matplotlib", "matplotlib.pyplot"}
+WATCHED |= {"plotly.basedatatypes", "PIL.ImageShow"}
 # Well known packages, as the analysis lists them: a file of the folder never stands in for one of
 # these, since code that imports them may run without being asked about.
 LISTED = "IPython PIL bs4 dateutil httpx matplotlib mpl_toolkits networkx numpy openpyxl pandas plotly"

@@ -43,6 +43,18 @@ def change_pandas(module):
     module.set_option("display.width", None)
 
 
+def change_matplotlib(module):
+    # Settings may name code that every figure calls. Those of a file in the work folder, or in the
+    # home inside, hold nothing that anybody approved, so figures begin with the usual ones.
+    if not hasattr(module, "rcParamsDefault"):
+        return
+    usual = {k: value for k, value in dict.items(module.rcParamsDefault) if k != "backend"}
+    for settings in (module.rcParams, module.rcParamsOrig):
+        dict.update(settings, usual)
+    if "://" in str(dict.get(module.rcParams, "backend")):
+        dict.__setitem__(module.rcParams, "backend", "agg")
+
+
 def change_pyplot(module):
     def show(*options, **more):
         """Shows all open figures, and closes them."""
@@ -72,6 +84,7 @@ CHANGES = {
     "linecache": change_linecache,
     "getpass": change_getpass,
     "pandas": change_pandas,
+    "matplotlib": change_matplotlib,
     "matplotlib.pyplot": change_pyplot,
     "plotly.basedatatypes": change_plotly,
     "PIL.ImageShow": change_pillow,

@@ -442,7 +442,7 @@ mod tests {
     #[test]
     fn a_subscription_that_is_ended_before_it_begins_does_not_begin() {
         let (work_folder, overrides) = (PathBuf::from("/"), Overrides::default());
-        let setup = HubSetup { work_folder, program: PathBuf::new(), overrides };
+        let setup = HubSetup { work_folder, program: PathBuf::new(), overrides, steps: None };
         let hub = SessionHub::new(setup).unwrap();
         let caller = Caller::operator("test", RightSet::all());
         let mut client = Client::new(&hub, caller);

@@ -11,6 +11,7 @@ use self::{
     bell::Bell,
     clock::TurnTime,
     held::HeldSession,
+    places::{Holder, Holders, NoPlace},
     promise::Promise,
     weights::SeenWeights,
     whose::{Member, Whose},
@@ -48,6 +49,7 @@ mod looking;
 pub(crate) mod opening;
 mod outcome;
 pub(crate) mod performing;
+mod places;
 mod promise;
 mod prompting;
 mod quota;
@@ -107,6 +109,8 @@ struct Places {
     running: BTreeMap<String, Arc<HeldSession>>,
     /// Places that are taken by sessions which are just beginning.
     beginning: usize,
+    /// Whose all these places are.
+    holders: Holders,
     /// Bytes that sessions may stage, of those that run and those that are just beginning.
     promised: u64,
     past: VecDeque<Arc<HeldSession>>,
@@ -324,18 +328,26 @@ impl Shared {
     }
 
     /// Takes a place for a session that is about to begin, if fewer than `most` are taken.
-    fn take_place(self: &Arc<Self>, most: usize, promise: Promise) -> Result<Seat, ProtocolError> {
+    fn take_place(
+        self: &Arc<Self>,
+        most: usize,
+        promise: Promise,
+        holder: Holder,
+    ) -> Result<Seat, ProtocolError> {
         let mut places = self.places();
         // Behind the lock: whoever ends the server sees this place, or this sees the end.
         if self.is_ending() {
             return Err(ProtocolError::new(ErrorCode::Ending, "the server is ending"));
         }
-        if places.running.len() + places.beginning >= most {
+        let taken = places.running.len() + places.beginning;
+        if taken >= most {
             return Err(self.whose.too_many(most));
         }
+        places.holders.check(&holder, taken).map_err(NoPlace::refusal)?;
         places.beginning += 1;
         places.promised += promise.bytes();
-        Ok(Seat { shared: Arc::clone(self), promise })
+        places.holders.add(&holder);
+        Ok(Seat { shared: Arc::clone(self), promise, holder })
     }
 
     /// Bytes that the sessions may stage.
@@ -351,6 +363,7 @@ impl Shared {
         updates: SessionUpdates,
     ) -> Arc<HeldSession> {
         held.promised = mem::take(&mut seat.promise).bytes();
+        held.holder = mem::take(&mut seat.holder);
         let held = Arc::new(held);
         self.places().running.insert(held.id.clone(), Arc::clone(&held));
         drop(seat);
@@ -363,6 +376,7 @@ impl Shared {
         let mut places = self.places();
         if places.running.remove(&held.id).is_some() {
             places.promised -= held.promised;
+            places.holders.remove(&held.holder);
             held.shrink();
             places.past.push_back(Arc::clone(held));
             if places.past.len() > MOST_PAST {
@@ -376,6 +390,7 @@ impl Shared {
 struct Seat {
     shared: Arc<Shared>,
     promise: Promise,
+    holder: Holder,
 }
 
 impl Seat {
@@ -392,6 +407,7 @@ impl Drop for Seat {
         let mut places = self.shared.places();
         places.beginning -= 1;
         places.promised -= self.promise.bytes();
+        places.holders.remove(&self.holder);
         drop(places);
         self.shared.seat_left.notify_waiters();
     }
@@ -443,7 +459,7 @@ mod tests {
     #[test]
     fn whoever_races_for_places_gets_no_more_than_there_are() {
         let (work_folder, overrides) = (PathBuf::from("/"), Overrides::default());
-        let setup = HubSetup { work_folder, program: PathBuf::new(), overrides };
+        let setup = HubSetup { work_folder, program: PathBuf::new(), overrides, steps: None };
         let hub = SessionHub::new(setup).unwrap();
         let start = std::sync::Barrier::new(8);
         let seats: Vec<Vec<Seat>> = std::thread::scope(|scope| {
@@ -453,7 +469,7 @@ mod tests {
                     // Kept, so that none comes back while others race.
                     (0..MOST_SESSIONS)
                         .filter_map(|_| {
-                            hub.shared.take_place(MOST_SESSIONS, Promise::default()).ok()
+                            hub.shared.take_place(MOST_SESSIONS, Promise::default(), None).ok()
                         })
                         .collect()
                 })
@@ -469,7 +485,7 @@ mod tests {
     #[test]
     fn one_examination_is_made_at_a_time_for_the_whole_team() {
         let (work_folder, overrides) = (PathBuf::from("/"), Overrides::default());
-        let setup = HubSetup { work_folder, program: PathBuf::new(), overrides };
+        let setup = HubSetup { work_folder, program: PathBuf::new(), overrides, steps: None };
         let operator = SessionHub::new(setup.clone()).unwrap();
         let beside = || operator.beside(setup.clone(), Whose::Operator, None).unwrap();
         let (one, other) = (beside(), beside());
@@ -484,15 +500,18 @@ mod tests {
     #[test]
     fn places_are_bounded_and_come_back() {
         let (work_folder, overrides) = (PathBuf::from("/"), Overrides::default());
-        let setup = HubSetup { work_folder, program: PathBuf::new(), overrides };
+        let setup = HubSetup { work_folder, program: PathBuf::new(), overrides, steps: None };
         let hub = SessionHub::new(setup).unwrap();
         let code = || {
-            hub.shared.take_place(MOST_SESSIONS, Promise::default()).err().map(|error| error.code)
+            hub.shared
+                .take_place(MOST_SESSIONS, Promise::default(), None)
+                .err()
+                .map(|error| error.code)
         };
         let mut seats: Vec<_> = (0..MOST_SESSIONS)
             .map(|_| {
                 hub.shared
-                    .take_place(MOST_SESSIONS, Promise::default())
+                    .take_place(MOST_SESSIONS, Promise::default(), None)
                     .unwrap_or_else(|_| panic!())
             })
             .collect();

@@ -27,8 +27,8 @@ use crate::{
         verdicts::Verdicts,
     },
 };
-use interpreter_core::{FileChange, autorun, session::TurnReach};
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
+use interpreter_core::{FileChange, autorun, data_file::more_than_data, session::TurnReach};
+use std::os::unix::ffi::OsStrExt;
 
 impl Set {
     /// Changes that are listed after a run.
@@ -197,19 +197,19 @@ impl Set {
         Ok(redone)
     }
 
-    /// Refuses an application with a file that runs by itself later, unless any file may be in it.
+    /// Refuses an application with more than data in it, unless any file may be.
     fn check_reach(&self, at: usize, reach: TurnReach) -> Result<(), WorkspaceError> {
         if reach == TurnReach::All {
             return Ok(());
         }
         let grave = self.journals[at].entries.iter().filter_map(|entry| {
             let mut sides = entry.before.iter().chain(&entry.after);
-            let path = if sides.all(|node| node.shape == Shape::Folder) {
-                entry.path.as_folder()
+            let why = if sides.all(|node| node.shape == Shape::Folder) {
+                autorun::reason(self.work_folder(), &entry.path.as_folder())?
             } else {
-                Path::new(OsStr::from_bytes(entry.path.bytes())).to_owned()
+                more_than_data(self.work_folder(), &entry.path.text())?
             };
-            Some((&entry.path, autorun::reason(self.work_folder(), &path)?))
+            Some((&entry.path, why))
         });
         match grave.min() {
             Some((path, why)) => Err(WorkspaceError::RunsLater { path: path.text(), why }),

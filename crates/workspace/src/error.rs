@@ -63,7 +63,7 @@ pub enum WorkspaceError {
     /// Nothing of the set was undone, or not all of it is still there.
     #[error("nothing in the change set {id} can be redone")]
     NothingUndone { id: String },
-    /// Only somebody who may answer questions undoes or redoes a file that runs by itself later.
+    /// Only somebody who may answer questions undoes or redoes more than data.
     #[error("only people who may answer questions can undo or redo `{path}` ({why})")]
     RunsLater { path: String, why: &'static str },
     /// The work folder does not exist any more.

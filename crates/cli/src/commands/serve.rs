@@ -1,6 +1,6 @@
 //! `interpreter serve`: sessions on a web page and for other programs.
 
-use crate::{report::Error, start::wait_for};
+use crate::{report::Error, start::serve_with};
 use clap::Subcommand;
 use interpreter_store::Folders;
 use interpreter_web::http::{HttpFront, HttpOptions};
@@ -101,7 +101,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<ExitCode, Error> {
     match &args.command {
         Some(ServeCommand::Token(args)) => token::token(args),
         Some(ServeCommand::User(args)) => user::user(args),
-        None if args.stdio => wait_for(stdio::serve())?,
-        None => wait_for(page::serve(args))?,
+        None if args.stdio => serve_with(stdio::serve)?,
+        None => serve_with(|steps| page::serve(args, steps))?,
     }
 }

@@ -579,6 +579,22 @@ fn figures_of_matplotlib_are_pictures_and_closed_once_they_are_shown() {
 }
 
 #[test]
+fn settings_in_the_work_folder_name_no_code_that_figures_call() {
+    let scene = with_packages()
+        .file("evil.py", "def run(figure): open('entered', 'w').write('x')\n")
+        .file("matplotlibrc", "figure.hooks: evil:run\naxes.facecolor: red\n");
+    let code = "import matplotlib, matplotlib.pyplot as plt\n\
+                plt.plot([1, 4, 9])\n\
+                print(matplotlib.matplotlib_fname(), plt.rcParams['figure.hooks'])";
+    scene.code("python", code).mentions("matplotlibrc []").exits(0);
+    scene.run(&["changes", "list"]).lacks("entered").exits(0);
+    // Control: code that reads the file on purpose gets what is in it.
+    let code = "import matplotlib\nmatplotlib.rc_file('matplotlibrc')\n\
+                print(matplotlib.rcParams['figure.hooks'])";
+    scene.code("python", code).mentions("['evil:run']").exits(0);
+}
+
+#[test]
 fn a_plot_is_seen_in_a_chat() {
     let scene = with_packages().variable("COLORTERM", "truecolor");
     let code = "import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.show()";

@@ -1,6 +1,6 @@
 //! Virtual environments of Python: the project's is used, and can do nothing before it may.
 
-use crate::scene::{Scene, Who};
+use crate::scene::{Scene, Who, cell};
 use std::os::unix::fs::symlink;
 
 /// The name of the system's Python, such as `python3.11`.
@@ -70,6 +70,78 @@ fn nothing_of_an_environment_runs_before_the_yes() {
         seen.mentions("entered").exits(0);
         assert!(scene.read("entered").is_some());
     }
+}
+
+#[test]
+fn nothing_approves_an_environment_of_the_project_in_advance() {
+    let config = ".config/interpreter/config.toml";
+    let rule = "[[rule]]\ndecision = \"allow\"\nlanguage = [\"python\", \"shell\"]\n";
+    for who in Who::all() {
+        for code in [cell("python", "print(6*7)"), cell("shell", "echo 42")] {
+            for (options, rules) in [(&["--approval", "auto", "go"][..], ""), (&["go"], rule)] {
+                let scene = project(who, "/usr/bin").home_file(config, rules);
+                let scene = scene.model_says(&[&code, "Done."]);
+                let seen = scene.chat(options);
+                seen.mentions("the project's own environment (.venv), whose").exits(3);
+                scene.run(&["changes", "list"]).lacks("entered").exits(0);
+                // Control: without the environment it runs.
+                std::fs::rename(scene.work().join(".venv"), scene.work().join("other")).unwrap();
+                scene.model_says(&[&code, "Done."]).chat(options).mentions("42").exits(0);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_sandbox_nothing_of_the_project_runs_unasked_either() {
+    let scene = project(Who::Ourselves, "/usr/bin");
+    let options = ["--approval", "auto", "--sandbox", "none", "--workspace", "direct", "go"];
+    let scene = scene.model_says(&[&cell("python", "print(6*7)")]);
+    scene.chat(&options).mentions("the project's own environment (.venv)").exits(3);
+    assert_eq!(scene.read("entered"), None);
+}
+
+#[test]
+fn an_environment_that_is_activated_is_trusted() {
+    let scene = project(Who::Ourselves, "/usr/bin");
+    let folder = scene.work().join(".venv");
+    let scene = scene.variable("VIRTUAL_ENV", folder.to_str().unwrap());
+    let scene = scene.model_says(&[&cell("python", "print(6*7)"), "Done."]);
+    scene.chat(&["--approval", "auto", "go"]).mentions("42").lacks("own environment").exits(0);
+}
+
+#[test]
+fn a_yes_in_advance_is_one_and_the_record_names_the_environment() {
+    let scene = project(Who::Ourselves, "/usr/bin");
+    let scene = scene.model_says(&[&cell("python", "print(6*7)"), "Done."]);
+    let seen = scene.chat(&["--approval", "auto", "--yes", "--json", "go"]).exits(0);
+    let findings = &seen.of_kind("findings")[0];
+    assert_ne!(findings["understood"], true);
+    assert_eq!(findings["capabilities"][0]["name"], "starts");
+    let verdict = &seen.of_kind("verdict")[0];
+    assert_eq!(verdict["decision"], "ask");
+    assert!(verdict["rule"].as_str().unwrap().contains("the project's own environment (.venv)"));
+}
+
+#[test]
+fn a_package_of_the_project_that_reads_typescript_is_asked_about() {
+    let scene = Scene::new();
+    let by_itself = scene.code("typescript", "const x: number = 1; console.log(x)");
+    // An interpreter that knows types loads no package of the project's.
+    let knows_types = by_itself.stdout() == "1\n";
+    let code = "exports.transform = (code) => ({ code: code.replace(': number', '') });\n\
+                require('fs').writeFileSync('entered', 'x');\n";
+    let scene = scene
+        .file("node_modules/sucrase/package.json", "{ \"main\": \"index.js\" }")
+        .file("node_modules/sucrase/index.js", code);
+    let scene = scene.model_says(&[&cell("typescript", "console.log(6 * 7)"), "Done."]);
+    let seen = scene.chat(&["--approval", "auto", "go"]);
+    if knows_types {
+        seen.mentions("42").exits(0);
+    } else {
+        seen.mentions("the project's own package (node_modules/sucrase), whose").exits(3);
+    }
+    scene.run(&["changes", "list"]).lacks("entered").exits(0);
 }
 
 #[test]

@@ -110,6 +110,7 @@ mod serving;
 mod serving_canary;
 mod serving_leaving;
 mod serving_models;
+mod serving_order;
 mod serving_rights;
 mod sessions;
 mod sets;

@@ -181,6 +181,37 @@ fn whoever_may_not_answer_applies_nothing_that_runs_by_itself_later() {
 }
 
 #[test]
+fn whoever_may_not_answer_applies_and_undoes_data_alone() {
+    let scene = Scene::new();
+    let serving = team(&scene, &[("anna", "author"), ("ben", "approver")]);
+    let [anna, ben] = ["anna", "ben"].map(|name| Member::new(&serving, name));
+    let session = anna.open("run");
+    let code = ["app.py", "run.sh", "page.html", "drawing.svg", "settings.yaml", "README"];
+    let listed = ["matplotlibrc", "Snakefile", "config/initializers/x.rb", "package.json"];
+    for path in code.iter().chain(&listed) {
+        anna.ok("put", put(&session, path, "x"));
+        let shown = anna.ok("changes", with(&session, json!({ "path": path })));
+        let apply = with(&session, json!({ "changes": shown["id"] }));
+        assert_eq!(anna.refused("apply", apply), "not_allowed", "{path}");
+        assert_eq!(scene.read(path), None, "{path}");
+    }
+    // The control: data.
+    anna.ok("put", put(&session, "table.csv", "1"));
+    let shown = anna.ok("changes", with(&session, json!({ "path": "table.csv" })));
+    anna.ok("apply", with(&session, json!({ "changes": shown["id"] })));
+    assert_eq!(scene.read("table.csv").as_deref(), Some("1"));
+    anna.ok("undo", with(&session, json!({})));
+    assert_eq!(scene.read("table.csv"), None);
+    // And somebody who answers applies code, which the author cannot undo.
+    anna.ok("grant", with(&session, json!({ "share": { "with": "ben", "as": "drive" } })));
+    let shown = ben.ok("changes", with(&session, json!({ "path": "app.py" })));
+    ben.ok("apply", with(&session, json!({ "changes": shown["id"] })));
+    assert_eq!(scene.read("app.py").as_deref(), Some("x"));
+    assert_eq!(anna.refused("undo", with(&session, json!({}))), "refused");
+    assert_eq!(scene.read("app.py").as_deref(), Some("x"));
+}
+
+#[test]
 fn a_change_to_a_repository_is_named_and_refused_in_plain_words() {
     let scene = Scene::new().file(".git/config", "[remote]\nurl = https://me:secret@host/\n");
     let serving = team(&scene, &[("ben", "approver")]);

@@ -15,6 +15,7 @@ mod delivery;
 mod editors;
 mod javascript;
 mod packages;
+mod projects;
 mod python;
 mod shells;
 mod system;
@@ -28,6 +29,7 @@ const ALL: &[&[Names]] = &[
     delivery::NAMES,
     builds::NAMES,
     packages::NAMES,
+    projects::NAMES,
     python::NAMES,
     javascript::NAMES,
     consoles::NAMES,

@@ -39,9 +39,9 @@ pub enum ChangesWish {
 pub enum TurnReach {
     /// Any file.
     All,
-    /// No file that something runs or reads by itself later: if there is one, nothing is undone or
-    /// redone.
-    NoneThatRunsLater,
+    /// Data alone: if there is a file that may hold code, or that something runs or reads by itself,
+    /// nothing is undone or redone.
+    Data,
 }
 
 impl ChangesWish {

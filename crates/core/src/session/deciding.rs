@@ -39,6 +39,8 @@ impl State {
         let again = self.questions.again.take();
         let drawn = work.current.drawn(&self.setup.redactor);
         let mut verdict = self.verdict_on(&work.current, &findings, &self.taint);
+        let kind = Coverage::kind_of(&work.current, &findings);
+        let findings = self.with_project_code(&work.current, findings);
         (work.quorum, work.findings) = (verdict.quorum, findings.clone());
         let by_rule = matches!(verdict.ground, Ground::Rule | Ground::Named);
         work.must_ask =
@@ -63,17 +65,9 @@ impl State {
             && !takes_several
             && drawn.is_whole()
             && findings.risk <= standing::ceiling(within);
-        let kind = Coverage::kind_of(&work.current, &findings);
         let may_last = may_stand && kind.lasting(within).is_some();
         let proposal = work.current.id.clone();
-        self.record(Body::Findings {
-            proposal: proposal.clone(),
-            risk: findings.risk,
-            capabilities: findings.capabilities.clone(),
-            understood: findings.is_understood(),
-        });
-        let (decision, rule) = (verdict.opinion, verdict.rule.clone());
-        self.record(Body::Verdict { proposal: proposal.clone(), decision, rule });
+        self.record_judged(&proposal, &findings, &verdict);
         if verdict.opinion != Opinion::Deny
             && let Some(order) = self.requested_packages(&work)
         {
@@ -114,6 +108,18 @@ impl State {
         }
     }
 
+    /// Puts on record what was found in a proposal, and the verdict on it.
+    pub(super) fn record_judged(&mut self, id: &str, findings: &Findings, verdict: &Verdict) {
+        self.record(Body::Findings {
+            proposal: id.to_owned(),
+            risk: findings.risk,
+            capabilities: findings.capabilities.clone(),
+            understood: findings.is_understood(),
+        });
+        let (decision, rule) = (verdict.opinion, verdict.rule.clone());
+        self.record(Body::Verdict { proposal: id.to_owned(), decision, rule });
+    }
+
     /// A question about code as the record has it.
     fn recorded(&self, question: &Question, kind: &Coverage, edited: bool) -> CodeQuestion {
         let Question { proposal, drawn, findings, verdict, may_stand, may_last, hosts } = question;
@@ -148,7 +154,7 @@ impl State {
     }
 
     /// The verdict of the rules, of standing answers, and with outside text in mind.
-    pub(super) fn verdict_on(
+    pub(super) fn verdict_by(
         &self,
         proposal: &Proposal,
         findings: &Findings,
@@ -181,8 +187,12 @@ impl State {
     /// to this very code, and that nobody says no more than no.
     pub(super) fn answered(&mut self, work: Work, answer: Answer, by: Grantor) {
         match answer {
-            Answer::Run => self.prepare(work, by, 0),
+            Answer::Run => {
+                self.approve_project_code(&work.current, by);
+                self.prepare(work, by, 0);
+            }
             Answer::Standing(span, covers) => {
+                self.approve_project_code(&work.current, by);
                 self.stand(span, covers);
                 self.prepare(work, by, 0);
             }

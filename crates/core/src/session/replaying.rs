@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     Again, Body, CellAgain, Continuity, Findings, Grantor, Language, LanguageInfo, Opinion,
-    Proposal, QuestionAbout, Ran, Verdict, landing,
+    Proposal, QuestionAbout, Ran, landing,
     proposal::unfit,
     record::{CellLeftOut, TurnEnd},
     redact::named,
@@ -120,13 +120,18 @@ impl State {
         let within = &self.setup.confinement;
         let findings: Vec<_> =
             findings.into_iter().map(|found| landing::weighed(found, within)).collect();
-        self.taint.judged_all(&findings, &self.setup.policy.places);
+        let both = proposals.iter().zip(&findings);
+        let with_code: Vec<_> =
+            both.map(|(one, found)| self.with_project_code(one, found.clone())).collect();
+        self.taint.judged_all(&with_code, &self.setup.policy.places);
         // For each of them it counts what those before it would hold, as when they first ran.
         let mut until_then = self.taint.clone();
         let mut cells = Vec::new();
         for (proposal, findings) in proposals.into_iter().zip(findings) {
             let verdict = self.verdict_on(&proposal, &findings, &until_then);
-            self.record_again(&proposal, &findings, &verdict);
+            let findings = self.with_project_code(&proposal, findings);
+            self.record(proposal.body());
+            self.record_judged(&proposal.id, &findings, &verdict);
             let was = proposal.again.as_ref().map(|again| again.cell.clone()).unwrap_or_default();
             if verdict.opinion == Opinion::Deny {
                 let why = format!("refused by {}", verdict.rule);
@@ -168,19 +173,6 @@ impl State {
         self.phase = Phase::Confirming(Rebuilding { cells: proposals, left_out });
     }
 
-    fn record_again(&mut self, proposal: &Proposal, findings: &Findings, verdict: &Verdict) {
-        self.record(proposal.body());
-        let (id, capabilities) = (proposal.id.clone(), findings.capabilities.clone());
-        self.record(Body::Findings {
-            proposal: id.clone(),
-            risk: findings.risk,
-            capabilities,
-            understood: findings.is_understood(),
-        });
-        let (decision, rule) = (verdict.opinion, verdict.rule.clone());
-        self.record(Body::Verdict { proposal: id, decision, rule });
-    }
-
     /// The answer to the one question.
     pub(super) fn replay_answered(&mut self, wanted: Rebuilding, run: bool, by: Grantor) {
         match (run, by) {
@@ -201,6 +193,7 @@ impl State {
         let mut languages: Vec<Language> = Vec::new();
         for cell in &cells {
             self.record(Answer::Run.body(&cell.id, by));
+            self.approve_project_code(cell, by);
             // Where the person goes back they are fresh already.
             if self.going_back.is_none() && !languages.contains(&cell.language) {
                 languages.push(cell.language.clone());

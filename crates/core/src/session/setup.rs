@@ -4,7 +4,7 @@ use super::approval::Approval;
 use crate::{
     Confinement, Languages, Message, People, Policy, Redactor, budget::Budget,
     context::ContextWindow, extract::Syntax, file_header::FileHeaders, instructions::Strength,
-    packages::PackageSetup,
+    packages::PackageSetup, project_code::ProjectCode,
 };
 use std::sync::Arc;
 
@@ -35,6 +35,8 @@ pub struct Setup {
     pub file_headers: FileHeaders,
     /// Which packages can be installed, and who decides.
     pub packages: PackageSetup,
+    /// The code of the work folder that runs by itself with a language.
+    pub project_code: ProjectCode,
     /// Takes secrets out of the conversation.
     pub redactor: Arc<Redactor>,
     /// The model that is talked to.

@@ -17,6 +17,7 @@ use crate::{
     file_header::FileHeader,
     look::Look,
     packages::{PackageOrder, PackagePlan},
+    project_code::ApprovedCode,
     record::TurnEnd,
     standing::StandingAnswers,
     taint::{OutsideText, Taint},
@@ -74,6 +75,8 @@ pub struct State {
     pub(super) standing: StandingAnswers,
     /// Hosts that were granted for the session.
     pub(super) hosts: HostGrants,
+    /// The project's code that a person has approved.
+    pub(super) approved_code: ApprovedCode,
     /// Whether outside text was taken in.
     pub(super) taint: Taint,
     /// News for the model, sent with the next result: kernels that are gone, with their variables.
@@ -245,6 +248,7 @@ impl State {
             headers: Vec::new(),
             standing: StandingAnswers::default(),
             hosts: HostGrants::default(),
+            approved_code: ApprovedCode::default(),
             taint: Taint::default(),
             notices: Vec::new(),
             is_resumed: false,

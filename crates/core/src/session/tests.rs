@@ -17,6 +17,7 @@ use crate::{
     language,
     outline::ApplyOrder,
     packages::PackageSetup,
+    project_code::ProjectCode,
     record::{Body, TurnEnd},
 };
 
@@ -27,6 +28,7 @@ mod longer;
 mod masked;
 mod packages;
 mod pictures;
+mod project_code;
 mod questions;
 mod reopening;
 mod replay;
@@ -80,6 +82,7 @@ impl Script {
             asks_for_hosts: true,
             syntax: |_, _| None,
             packages: PackageSetup::default(),
+            project_code: ProjectCode::default(),
             redactor: std::sync::Arc::default(),
             profile: ModelProfile {
                 opening: vec![crate::Message::System { text: "be good".into() }],

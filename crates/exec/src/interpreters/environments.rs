@@ -16,9 +16,9 @@
 //! was made for are taken from it; both are checked here.
 //!
 //! # Limits
-//! An environment outside the work folder is trusted: the person activated it. Code of the
-//! project's packages runs, inside the sandbox, with the first approved cell, whatever that cell
-//! does.
+//! An environment that the person activated is trusted, and so is one outside the work folder. Code
+//! of the project's packages runs, inside the sandbox, with the first approved cell, whatever that
+//! cell does: `core::project_code` has the question name it.
 
 use super::{
     program::{Found, Search},
@@ -68,6 +68,17 @@ pub struct VirtualEnvironment {
     pub folder: PathBuf,
     /// Where its programs stand in the sandbox's `PATH`.
     pub programs: Precedence,
+    /// Who chose it.
+    pub chosen: Chosen,
+}
+
+/// Who chose an environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// The person: they activated it, or it lies outside the work folder.
+    ByPerson,
+    /// It came with the project.
+    ByProject,
 }
 
 /// Whether programs of an environment come before those of the system.
@@ -102,7 +113,7 @@ pub(super) fn choose(search: &Search<'_>, activated: &Activated) -> Environment 
         && let Ok(folder) = fs_err::canonicalize(folder)
         && is_environment(&folder)
     {
-        return enter(search, folder);
+        return enter(search, folder, true);
     }
     if activated.conda.is_some() {
         return Environment::None;
@@ -116,7 +127,7 @@ pub(super) fn choose(search: &Search<'_>, activated: &Activated) -> Environment 
             "`{}` is not used: it is a symbolic link; activate the environment if you trust it",
             folder.display()
         )),
-        Ok(_) => enter(search, folder),
+        Ok(_) => enter(search, folder, false),
         Err(_) => Environment::None,
     }
 }
@@ -124,7 +135,7 @@ pub(super) fn choose(search: &Search<'_>, activated: &Activated) -> Environment 
 /// The environment that a program of `PATH` belongs to.
 pub(super) fn around(search: &Search<'_>, program: &Path) -> Environment {
     match program.parent().and_then(Path::parent) {
-        Some(folder) if is_environment(folder) => enter(search, folder.to_owned()),
+        Some(folder) if is_environment(folder) => enter(search, folder.to_owned(), false),
         Some(_) | None => Environment::None,
     }
 }
@@ -134,7 +145,7 @@ fn is_environment(folder: &Path) -> bool {
     config.is_ok_and(|config| config.is_file())
 }
 
-fn enter(search: &Search<'_>, folder: PathBuf) -> Environment {
+fn enter(search: &Search<'_>, folder: PathBuf, is_activated: bool) -> Environment {
     let whose = if folder.starts_with(search.work_folder) { Whose::Project } else { Whose::Person };
     let unusable =
         |why: &str| Environment::Unusable(format!("`{}` is not used: {why}", folder.display()));
@@ -168,7 +179,11 @@ fn enter(search: &Search<'_>, folder: PathBuf) -> Environment {
         }
         Whose::Project => precedence(&folder.join("bin")),
     };
-    Environment::Used(VirtualEnvironment { folder, programs }, interpreter)
+    let chosen = match whose {
+        Whose::Project if !is_activated => Chosen::ByProject,
+        Whose::Project | Whose::Person => Chosen::ByPerson,
+    };
+    Environment::Used(VirtualEnvironment { folder, programs, chosen }, interpreter)
 }
 
 /// The interpreter that the environment's own is a link to.

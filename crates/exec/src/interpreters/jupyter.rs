@@ -151,6 +151,7 @@ impl Kernel {
             program: Some(found.program.clone()),
             reads: found.reads.clone(),
             virtual_environment: None,
+            own_package: None,
             note: Some(format!("runs in the Jupyter kernel {}", self.display)),
             early: match whose {
                 Whose::Person => super::Early::Fine,

@@ -65,15 +65,16 @@ impl Search<'_> {
         self.installation(&self.real_program(path, Named::ByName)?)
     }
 
-    /// Whether one of these packages of Node.js is in the work folder, or where everybody's are.
-    pub(super) fn has_package(&self, program: &Path, packages: &[String]) -> bool {
+    /// The folder of one of these packages of Node.js, in the work folder or where everybody's are.
+    pub(super) fn package(&self, program: &Path, packages: &[String]) -> Option<PathBuf> {
         let prefix = program.parent().and_then(Path::parent).map(|prefix| prefix.join("lib"));
         let shared = ["/usr/local/lib", "/usr/lib"].map(PathBuf::from);
         let folders = [self.work_folder.to_owned()].into_iter().chain(prefix).chain(shared);
         let folders = folders.map(|folder| folder.join("node_modules"));
         let mut folders = folders.chain(["/usr/share/nodejs".into()]);
-        folders.any(|folder| {
-            packages.iter().any(|package| folder.join(package).join("package.json").is_file())
+        folders.find_map(|folder| {
+            let mut at = packages.iter().map(|package| folder.join(package));
+            at.find(|at| at.join("package.json").is_file())
         })
     }
 

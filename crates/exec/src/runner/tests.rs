@@ -67,6 +67,7 @@ fn permit_within(name: &str, limits: Limits, budget: Budget) -> Permit {
         asks_for_hosts: false,
         syntax: |_, _| None,
         packages: interpreter_core::packages::PackageSetup::default(),
+        project_code: interpreter_core::project_code::ProjectCode::default(),
         redactor: std::sync::Arc::default(),
         profile: ModelProfile {
             opening: Vec::<Message>::new(),

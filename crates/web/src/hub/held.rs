@@ -10,6 +10,7 @@
 use super::{
     bell::Bell,
     live::{LivePlace, LiveText},
+    places::Holder,
     row::{Doing, OpenQuestion, Portrait, Row},
     tail::{Lacking, Tail},
 };
@@ -33,6 +34,8 @@ pub(crate) struct HeldSession {
     pub(crate) overrides: Overrides,
     /// Bytes that it was promised it may stage.
     pub(super) promised: u64,
+    /// Whose place it has.
+    pub(super) holder: Holder,
     /// Held by whoever works out what going back means, which reads the whole record.
     pub(super) rewinding: Arc<tokio::sync::Mutex<()>>,
     shown: Mutex<Shown>,
@@ -93,6 +96,7 @@ impl HeldSession {
             mode,
             overrides,
             promised: 0,
+            holder: None,
             rewinding: Arc::default(),
             shown: Mutex::default(),
             bells: Mutex::default(),

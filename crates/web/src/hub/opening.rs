@@ -331,7 +331,7 @@ async fn begin(
     from: Option<FromSession>,
     caller: &Caller,
 ) -> Result<Arc<HeldSession>, ProtocolError> {
-    let seat = shared.take_share().await?;
+    let seat = shared.take_share(caller).await?;
     let beginning = begin_in(seat, Arc::clone(shared), wanted, from, caller.clone());
     let broke = |_| ProtocolError::new(ErrorCode::Failed, "the session could not begin");
     tokio::spawn(beginning).await.map_err(broke)?

@@ -22,6 +22,9 @@ use serde_json::Value;
 const MOST_PICTURES: usize = 8;
 const MOST_FILES: usize = 8;
 
+/// Bytes of a prompt's text. Longer texts go along as files.
+const MOST_TEXT: usize = 1 << 20;
+
 /// The wish of a request.
 pub(super) enum PromptWish {
     Ask {
@@ -93,6 +96,10 @@ async fn asked(
 ) -> Result<(Vec<Event>, Vec<PackedOutput>), ProtocolError> {
     if text.trim().is_empty() {
         return Err(malformed("prompt: `text` is empty"));
+    }
+    if text.len() > MOST_TEXT {
+        let error = malformed("prompt: `text` is longer than 1 MiB");
+        return Err(error.hint("put it into a file of the work folder, with `put`, and name that"));
     }
     for (count, most, name) in
         [(images.len(), MOST_PICTURES, "pictures"), (files.len(), MOST_FILES, "text files")]

@@ -23,11 +23,15 @@
 
 use super::{
     MOST_SESSIONS, Seat, SessionHub, Shared,
+    places::holder,
     promise::Promise,
     reading::{elsewhere, failed},
     whose::{MOST_OF_A_PERSON, Whose},
 };
-use crate::protocol::{ErrorCode, ProtocolError};
+use crate::{
+    caller::Caller,
+    protocol::{ErrorCode, ProtocolError},
+};
 use interpreter_store::{Bytes, ConfigFiles, Settings, StoreError};
 use std::sync::Arc;
 
@@ -106,11 +110,19 @@ pub(super) async fn quota(shared: &Arc<Shared>, bytes: u64) -> Result<Quota, Pro
 
 impl Shared {
     /// Takes a place for a session that is about to begin, and promises it a part of the room.
-    pub(super) async fn take_share(self: &Arc<Self>) -> Result<Seat, ProtocolError> {
+    pub(super) async fn take_share(
+        self: &Arc<Self>,
+        caller: &Caller,
+    ) -> Result<Seat, ProtocolError> {
         let _alone = self.sharing_out.lock().await;
         let to_others = self.promised();
         let quota = quota(self, 0).await?;
-        self.take_place(quota.sessions, quota.promise(to_others)?)
+        let holder = match self.whose {
+            Whose::Operator => holder(caller),
+            // All of them are this person's own.
+            Whose::Person(_) => None,
+        };
+        self.take_place(quota.sessions, quota.promise(to_others)?, holder)
     }
 }
 

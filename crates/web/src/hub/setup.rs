@@ -4,6 +4,7 @@
 
 use interpreter_store::Overrides;
 use std::path::PathBuf;
+use tokio::runtime::Handle;
 
 /// Sessions at once.
 pub(crate) const MOST_SESSIONS: usize = 256;
@@ -17,4 +18,6 @@ pub struct HubSetup {
     pub program: PathBuf,
     /// Settings of the command line. A request cannot change them, but for model and profile.
     pub overrides: Overrides,
+    /// Where sessions take their steps, if that is not where clients are served.
+    pub steps: Option<Handle>,
 }

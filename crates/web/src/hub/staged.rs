@@ -9,10 +9,9 @@
 //! is that copy, and if another was taken since, nothing is. A look at one path names that path, so
 //! that nothing beside it can be picked. The guard is the one that the terminal uses. Many files are
 //! applied only by a decision with the hash of the outline that was shown with them: see
-//! `core::outline`. A file that
-//! something runs or reads by itself later, or a settings file of ours, is applied, undone and
-//! redone only by people who may answer questions: to say yes to it is to say yes to code. A
-//! repository is changed at a terminal alone.
+//! `core::outline`. Whoever may
+//! not answer questions applies, undoes and redoes data alone: to say yes to a file that may hold
+//! code, or that something runs or reads by itself, is to say yes to code. A repository is changed at a terminal alone.
 
 use super::{
     Shared,
@@ -167,7 +166,7 @@ pub(super) async fn apply(
     };
     check_repositories(&picks)?;
     if !caller.rights.has(Right::Answer) {
-        check_runs_later(held, number, &picks, caller).await?;
+        check_is_data(held, number, &picks, caller).await?;
     }
     let seen = seen.map(|hash| SeenOutline { hash, below: path.map(str::to_owned) });
     let wish = ChangesWish::ApplyShown { number, order: ApplyOrder { picks, seen } };
@@ -184,8 +183,8 @@ fn check_repositories(picks: &[Pick]) -> Result<(), ProtocolError> {
         .hint("whoever runs the server can apply it with `interpreter changes apply`"))
 }
 
-/// Refuses files that run by themselves later to a caller who may not answer.
-async fn check_runs_later(
+/// Refuses all but data to a caller who may not answer.
+async fn check_is_data(
     held: &HeldSession,
     number: u64,
     picks: &[Pick],
@@ -200,16 +199,16 @@ async fn check_runs_later(
     }
     let Some(file) = grave(&look.changes.files, picks) else { return Ok(()) };
     let path = Untrusted::new(file.path.as_str()).for_terminal_line(200);
-    let why = file.about.runs_later.as_deref().unwrap_or_default();
+    let why = file.takes_an_answer().unwrap_or_default();
     check(caller, &[Right::Answer]).map_err(|error| {
         error.hint(format!("`{path}` {why}; whoever may answer applies it, and you the others"))
     })
 }
 
-/// A change that runs by itself later, unless it is plain that none is picked: each pick is written
+/// A change of more than data, unless it is plain that none is picked: each pick is written
 /// as the list writes it, and has none at, above or below it.
 fn grave<'a>(files: &'a [FileChange], picks: &[Pick]) -> Option<&'a FileChange> {
-    let all: Vec<_> = files.iter().filter(|file| file.about.runs_later.is_some()).collect();
+    let all: Vec<_> = files.iter().filter(|file| file.takes_an_answer().is_some()).collect();
     let of_one = |pick: &Pick| {
         let is_listed =
             files.iter().flat_map(FileChange::paths).any(|path| is_at_or_below(path, &pick.path));
@@ -251,8 +250,8 @@ pub(super) async fn discard(
     decide(shared, held, ChangesWish::DiscardShown { number, paths }, who, None).await
 }
 
-/// Undoes what was applied last, or redoes what was undone last. If a file that something runs by
-/// itself later is among it, the caller must be allowed to answer questions.
+/// Undoes what was applied last, or redoes what was undone last. If more than data is among it, the
+/// caller must be allowed to answer questions.
 pub(super) async fn turn(
     shared: &Shared,
     held: &HeldSession,
@@ -260,11 +259,7 @@ pub(super) async fn turn(
     newest: Option<u64>,
     caller: &Caller,
 ) -> Result<Value, ProtocolError> {
-    let reach = if caller.rights.has(Right::Answer) {
-        TurnReach::All
-    } else {
-        TurnReach::NoneThatRunsLater
-    };
+    let reach = if caller.rights.has(Right::Answer) { TurnReach::All } else { TurnReach::Data };
     let wish = if redo { ChangesWish::Redo(reach) } else { ChangesWish::Undo(reach) };
     decide(shared, held, wish, &caller.name, newest).await
 }
@@ -300,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn no_way_to_write_a_path_picks_what_runs_later_unseen() {
+    fn no_way_to_write_a_path_picks_more_than_data_unseen() {
         let file = |path: &str, runs: bool, from: Option<&str>| FileChange {
             path: path.into(),
             change: Change::Created,
@@ -313,8 +308,9 @@ mod tests {
         let mut files = vec![
             file(".interpreter/config.toml", true, None),
             file("new", true, Some("deep/.envrc")),
-            file("d/a", false, None),
+            file("d/a.csv", false, None),
             file("b/", false, None),
+            file("code/a.py", false, None),
         ];
         let picked = |files: &[FileChange], picks: &[&str]| {
             grave(files, &picks.iter().map(|path| Pick::below(*path)).collect::<Vec<_>>()).is_some()
@@ -334,17 +330,20 @@ mod tests {
             "new",
             "deep",
             "deep/.envrc",
-            "./d/a",
+            "./d/a.csv",
+            "code",
+            "code/a.py",
             "none",
         ] {
             assert!(picked(&files, &[path]), "{path}");
-            assert!(picked(&files, &["d/a", path]), "{path}");
+            assert!(picked(&files, &["d/a.csv", path]), "{path}");
         }
         assert!(picked(&files, &[]));
-        for path in ["d", "d/", "d/a", "b", "b/"] {
+        for path in ["d", "d/", "d/a.csv", "b", "b/"] {
             assert!(!picked(&files, &[path]), "{path}");
         }
         files.drain(..2);
+        files.pop();
         assert!(!picked(&files, &[]) && !picked(&files, &["."]));
     }
 }

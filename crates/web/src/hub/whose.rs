@@ -84,6 +84,9 @@ impl Whose {
         let overrides = self.overrides(overrides)?;
         let program = setup.program.clone();
         let mut context = Context::open(self.environment(), folder, program, &overrides)?;
+        if let Some(steps) = &setup.steps {
+            context.step_on(steps.clone());
+        }
         // Whoever opened the session may have left.
         context.bound_unattended();
         match self {

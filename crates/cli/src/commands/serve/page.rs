@@ -24,7 +24,7 @@ use interpreter_web::{
     socket::ListeningSocket,
 };
 use std::{process::ExitCode, sync::Arc};
-use tokio::sync::Notify;
+use tokio::{runtime::Handle, sync::Notify};
 
 /// The end of a wait.
 enum Happened {
@@ -35,15 +35,15 @@ enum Happened {
     Opened(Result<(), &'static str>),
 }
 
-pub(super) async fn serve(args: &ServeArgs) -> Result<ExitCode, Error> {
+pub(super) async fn serve(args: &ServeArgs, steps: Handle) -> Result<ExitCode, Error> {
     if args.team {
-        let team = Arc::new(team()?);
+        let team = Arc::new(team(steps)?);
         if !team.has_system_users() {
             say_one_user()?;
         }
         return serve_all(args, team, async {}).await;
     }
-    let hub = Arc::new(hub()?);
+    let hub = Arc::new(hub(steps)?);
     let socket = args.socket.as_deref().map(listen).transpose()?;
     serve_all(args, Arc::clone(&hub), beside(socket, &hub)).await
 }

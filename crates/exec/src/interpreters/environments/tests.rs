@@ -2,6 +2,7 @@
 
 use super::{super::tests::*, *};
 use crate::interpreters::Interpreter;
+use interpreter_core::project_code::ProjectCode;
 
 /// A home with a Python of a manager's, one in `PATH`, and a project in `work`.
 fn home() -> Home {
@@ -183,4 +184,24 @@ fn programs_of_the_project_do_not_stand_before_those_of_the_system() {
     let interpreters = hostile.find(&["in-path/bin"], "work", &[]);
     assert!(!interpreters.folders().any(|folder| folder == bin));
     assert_eq!(interpreters.last_folders().next(), Some(bin));
+}
+
+#[test]
+fn code_that_came_with_the_project_is_named_unless_the_person_chose_it() {
+    let home = environment(home(), "work/.venv", "in-path/bin", "3.11.2");
+    let work = home.root.join("work");
+    let code = |activated: &Activated| {
+        let interpreters = home.find_activated(&["in-path/bin"], "work", activated, &[]);
+        let python = interpreters.languages().find("python").unwrap();
+        interpreters.project_code(&work).of(&python).map(|one| one.folder().to_owned())
+    };
+    assert_eq!(code(&nothing()).as_deref(), Some(".venv"));
+    let own = Activated { virtual_environment: Some(work.join(".venv")), ..nothing() };
+    assert_eq!(code(&own), None);
+    // An environment elsewhere is the person's.
+    let home = environment(self::home(), "elsewhere", "in-path/bin", "3.11.2");
+    let activated =
+        Activated { virtual_environment: Some(home.root.join("elsewhere")), ..nothing() };
+    let interpreters = home.find_activated(&["in-path/bin"], "work", &activated, &[]);
+    assert_eq!(interpreters.project_code(&home.root.join("work")), ProjectCode::default());
 }
