@@ -19,6 +19,7 @@ pub(crate) mod editor;
 pub(crate) mod first_start;
 mod fold;
 mod foreign;
+pub(crate) mod found;
 pub(crate) mod frontend;
 pub(crate) mod gallery;
 pub(crate) mod generated;

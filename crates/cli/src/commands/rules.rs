@@ -5,7 +5,7 @@ use crate::{
     exit::Exit,
     report::{Error, misuse},
     start::{context, wait_for},
-    terminal::{chat, json, ours::ours, screen::Screen},
+    terminal::{found, json, ours::ours, screen::Screen},
 };
 use clap::{Subcommand, ValueEnum};
 use interpreter_agent::{
@@ -281,7 +281,7 @@ fn test(args: &TestArgs) -> Result<ExitCode, Error> {
 pub(super) fn print(screen: &mut Screen, judged: &Judged) -> Result<(), Error> {
     let Judged { findings, opinions, verdict, note } = judged;
     screen.say(ours("Risk: ") + findings.risk.word())?;
-    chat::findings(screen, &findings.by_severity())?;
+    found::findings(screen, &findings.by_severity())?;
     if let Some(note) = note {
         screen.row(note)?;
     }

@@ -3,9 +3,10 @@
 use super::{
     confined,
     fold::{Fold, Folded},
+    found,
     gallery::Exhibit,
     life::{Doing, Life, time},
-    ours::{Ours, count, duration, ours, thousands, word},
+    ours::{count, duration, ours, thousands, word},
     screen::{Screen, Section},
     status::Status,
     syntax::Syntax,
@@ -13,7 +14,7 @@ use super::{
 };
 use interpreter_agent::{Headway, Live};
 use interpreter_core::{
-    Body, Confinement, Grantor, Merged, Origin, Output, Record, Stream, Untrusted, forms,
+    Body, Confinement, Grantor, Origin, Output, Record, Stream, Untrusted, forms,
     record::Decision,
     redact::named,
     session::{INTERRUPTED, Question},
@@ -22,9 +23,6 @@ use std::{collections::HashMap, io, time::Instant};
 
 /// Findings that a question lists; the rest is a key away.
 const FINDINGS: usize = 12;
-
-/// Lines of one finding that are named.
-const LINES: usize = 5;
 
 /// The last lines of a long output that are shown while more of it comes.
 const WINDOW: usize = 4;
@@ -408,9 +406,9 @@ impl Chat {
         granted.iter().chain(&question.hosts).try_for_each(|row| screen.row(row))?;
         let found = question.findings.by_severity();
         let most = if screen.folds() { FINDINGS } else { usize::MAX };
-        findings(screen, &found[..found.len().min(most)])?;
+        found::findings(screen, &found[..found.len().min(most)])?;
         if let Some(rest) = found.get(most..).filter(|rest| !rest.is_empty()) {
-            screen.say(ours("and ") + rest.len() + " more (press d): " + kinds(rest))?;
+            screen.say(ours("and ") + rest.len() + " more (press d): " + found::kinds(rest))?;
         }
         if !question.drawn.is_whole() {
             let named = named(question.drawn.masked());
@@ -473,30 +471,4 @@ impl Chat {
         self.is_below = true;
         self.screen.stream(section, text)
     }
-}
-
-/// Lists findings.
-pub(crate) fn findings(screen: &mut Screen, found: &[Merged<'_>]) -> io::Result<()> {
-    found.iter().try_for_each(|one| screen.row(&finding(one)))
-}
-
-/// One finding, with its lines.
-pub(super) fn finding(one: &Merged<'_>) -> String {
-    let lines = &one.lines;
-    let numbers: Vec<_> = lines.iter().take(LINES).map(u32::to_string).collect();
-    let more = if lines.len() > LINES { " …" } else { "" };
-    let noun = if lines.len() == 1 { "line" } else { "lines" };
-    format!("{} ({noun} {}{more})", one.words(), numbers.join(", "))
-}
-
-/// How many of each kind there are.
-fn kinds(rest: &[Merged<'_>]) -> Ours {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for one in rest {
-        match counts.iter_mut().find(|(name, _)| *name == one.name) {
-            Some((_, number)) => *number += 1,
-            None => counts.push((one.name, 1)),
-        }
-    }
-    Ours::joined(counts.into_iter().map(|(name, number)| ours(number) + " " + word(name)), ", ")
 }

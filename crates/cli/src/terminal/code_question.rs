@@ -2,8 +2,8 @@
 
 use super::{
     ask::{Choice, Left, choice},
-    chat::finding,
     editor,
+    found::finding,
     keyboard::Typing,
     ours::{count, ours},
     pager,

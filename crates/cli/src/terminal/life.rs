@@ -121,7 +121,7 @@ fn words(doing: &Doing) -> Ours {
 pub(super) fn time(seconds: u64) -> Ours {
     match seconds {
         0..60 => ours(seconds) + " s",
-        60..3600 if seconds % 60 == 0 => ours(seconds / 60) + " min",
+        60..3600 if seconds.is_multiple_of(60) => ours(seconds / 60) + " min",
         60..3600 => ours(seconds / 60) + " min " + seconds % 60 + " s",
         _ => ours(seconds / 3600) + " h " + seconds % 3600 / 60 + " min",
     }

@@ -97,7 +97,7 @@ async fn closed(session: &mut Session, early: &mut VecDeque<Update>, question: &
             return;
         }
     }
-    pending().await
+    pending::<()>().await;
 }
 
 fn closes(update: &Update, question: &str) -> bool {

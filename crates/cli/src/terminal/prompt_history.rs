@@ -86,7 +86,7 @@ mod tests {
         let mut history = PromptHistory::open(path.clone(), Arc::default()).unwrap();
         for (prompt, kept) in [("first", "first\n"), ("second", "first\nsecond\n")] {
             history.save(HistoryItem::from_command_line(prompt)).unwrap();
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), kept);
+            assert_eq!(fs_err::read_to_string(&path).unwrap(), kept);
         }
     }
 }

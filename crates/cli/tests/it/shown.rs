@@ -244,7 +244,9 @@ impl There {
     fn command(&self) -> Command {
         let places: Vec<_> = self.places.iter().map(|place| place.seen.display()).collect();
         let mut list = String::new();
-        places.iter().for_each(|place| write!(list, "'{place}', ").unwrap());
+        for place in &places {
+            write!(list, "'{place}', ").unwrap();
+        }
         let code = CODE.replace("PLACES", &format!("[{list}]")).replace("CANARY", CANARY);
         let aside = self.aside();
         let mut grants = vec![aside.join("granted")];

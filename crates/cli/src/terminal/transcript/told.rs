@@ -145,17 +145,8 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
         Body::Effects { .. } | Body::RunFinished { .. } | Body::Changes(Changes { .. }) => {
             tell_effects(screen, body, head)
         }
-        Body::NotProposed { reason, .. } => {
-            screen.say(head(ours("not run as code")))?;
-            screen.row(reason)
-        }
-        Body::Error { message, .. } => {
-            screen.warn(head(ours("error")))?;
-            screen.row(message)
-        }
-        Body::Note { text } => {
-            screen.say(head(ours("note")))?;
-            screen.row(text)
+        Body::NotProposed { .. } | Body::Error { .. } | Body::Note { .. } => {
+            tell_words(screen, body, head)
         }
         Body::OutsideText { source } => {
             screen.say(head(ours("the model is given outside text: ") + outside(*source)))
@@ -180,6 +171,26 @@ fn tell_happening(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours)
             screen.warn(head(ours("the turn has used up its time, ") + *seconds + " s"))
         }
         Body::SessionEnded {} => screen.say(head(ours("session ended"))),
+        _ => Ok(()),
+    }
+}
+
+/// A record whose words are all that there is to tell.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller passes on no other")]
+fn tell_words(screen: &mut Screen, body: &Body, head: impl Fn(Ours) -> Ours) -> io::Result<()> {
+    match body {
+        Body::NotProposed { reason, .. } => {
+            screen.say(head(ours("not run as code")))?;
+            screen.row(reason)
+        }
+        Body::Error { message, .. } => {
+            screen.warn(head(ours("error")))?;
+            screen.row(message)
+        }
+        Body::Note { text } => {
+            screen.say(head(ours("note")))?;
+            screen.row(text)
+        }
         _ => Ok(()),
     }
 }

@@ -198,6 +198,7 @@ fn a_link_that_an_install_script_leaves_is_never_followed_outside() {
 /// Waits in the background for the build of another package, holds the file open and changes it
 /// once it was taken away; and it makes links of the files that are written for the next step.
 fn daemon(home: &Path) -> String {
+    let home = home.display();
     format!(
         r#"
 import os as _os
@@ -219,7 +220,7 @@ if not _os.fork():
     evil, held, end = made.getvalue(), {{}}, time.time() + 20
     while time.time() < end:
         for name in ('plan.json', 'wanted.txt', 'bound.txt'):
-            try: _os.symlink({home:?} + '/own.txt', work + '/' + name)
+            try: _os.symlink('{home}/own.txt', work + '/' + name)
             except OSError: pass
         for path in glob.glob(work + '/built*/*.whl') + glob.glob(work + '/built*/*/*.whl'):
             if path not in held:
@@ -262,7 +263,7 @@ fn a_build_changes_no_other_build_and_nothing_outside() {
 #[test]
 fn a_build_does_not_write_the_list() {
     // It waits for the tool to leave its report and adds a package to it.
-    let code = r#"
+    let code = r"
 import os as _os
 if not _os.fork():
     _os.setsid()
@@ -282,7 +283,7 @@ if not _os.fork():
             'is_direct': False, 'metadata': {'name': 'planted-thing', 'version': '1.0'}})
         open(path, 'w').write(json.dumps(report))
     _os._exit(0)
-"#;
+";
     let planted = wheel("planted-thing", "1.0", &[("planted_thing.py", "")]);
     let index = Index::of(&[source("evil-thing", "1.0", code), planted]);
     let scene = index.scene(Who::unprivileged());
