@@ -9,6 +9,7 @@
 )]
 
 use super::{Strict, StrictNames};
+use crate::shell::words;
 use programs::ShellWord;
 use shuck_ast::{
     ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue, ArrayElem, Assignment, AssignmentValue,
@@ -16,7 +17,6 @@ use shuck_ast::{
     ConditionalExpr, ConditionalUnaryOp, DeclOperand, File, HeredocBodyPart,
     ParameterExpansionSyntax, ParameterOp, Pattern, PatternPart, Redirect, RedirectKind,
     RedirectTarget, SimpleCommand, Span, Stmt, StmtSeq, VarRef, Word, WordPart, WordPartNode,
-    static_word_text,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -138,7 +138,7 @@ impl ShellWalk<'_> {
             [WordPartNode { kind: WordPart::CommandSubstitution { body, .. }, .. }] => {
                 self.is_seq(body)
             }
-            _ => static_word_text(word, self.source).is_some_and(|text| {
+            _ => words::plain(word, self.source).is_some_and(|text| {
                 let inner = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
                 let parts = inner.map_or(vec![&*text], |inner| inner.split("..").collect());
                 parts.iter().all(|part| is_digits(part))
@@ -151,7 +151,7 @@ impl ShellWalk<'_> {
         let mut all = body.iter();
         let (Some(one), None) = (all.next(), all.next()) else { return None };
         let Command::Simple(simple) = &one.command else { return None };
-        let name = static_word_text(&simple.name, self.source)?;
+        let name = words::plain(&simple.name, self.source)?;
         (name == program && simple.assignments.is_empty()).then_some((simple, one))
     }
 
@@ -163,7 +163,7 @@ impl ShellWalk<'_> {
                     [WordPartNode { kind: WordPart::Variable(name), .. }] => {
                         self.numbers.contains(name.as_str())
                     }
-                    _ => static_word_text(word, self.source).is_some_and(|text| is_digits(&text)),
+                    _ => words::plain(word, self.source).is_some_and(|text| is_digits(&text)),
                 })
         })
     }
@@ -171,7 +171,7 @@ impl ShellWalk<'_> {
     /// Whether a script is `wc` with one figure of what it is handed: of files, it tells the names.
     fn is_count_of_input(&self, body: &StmtSeq) -> bool {
         self.only(body, "wc").is_some_and(|(simple, _)| {
-            matches!(simple.args.as_slice(), [word] if static_word_text(word, self.source)
+            matches!(simple.args.as_slice(), [word] if words::plain(word, self.source)
                 .is_some_and(|text| matches!(&*text, "-l" | "-w" | "-c" | "-m")))
         })
     }
@@ -200,7 +200,7 @@ impl ShellWalk<'_> {
                         DeclOperand::Assignment(one) => self.assignment(one),
                         DeclOperand::Flag(word)
                             if matches!(
-                                static_word_text(word, self.source).as_deref(),
+                                words::plain(word, self.source).as_deref(),
                                 Some("-a" | "-A" | "-r")
                             ) => {}
                         DeclOperand::Flag(word) | DeclOperand::Dynamic(word) => {
@@ -342,7 +342,7 @@ impl ShellWalk<'_> {
     }
 
     fn simple(&mut self, simple: &SimpleCommand) {
-        let name = static_word_text(&simple.name, self.source).unwrap_or_default().into_owned();
+        let name = words::plain(&simple.name, self.source).unwrap_or_default().into_owned();
         for one in &simple.assignments {
             // How a line is divided, for `read` alone.
             let divides = one.target.name.as_str() == "IFS" && name == "read";
@@ -360,7 +360,7 @@ impl ShellWalk<'_> {
             return;
         }
         if name == "read" {
-            let names = simple.args.iter().filter_map(|word| static_word_text(word, self.source));
+            let names = simple.args.iter().filter_map(|word| words::plain(word, self.source));
             for name in names.filter(|name| !name.starts_with('-')) {
                 self.variables.insert(name.to_string());
                 self.spoiled.insert(name.to_string());
@@ -376,7 +376,7 @@ impl ShellWalk<'_> {
 
     /// A word as far as it stands in the script.
     fn text(&self, word: &Word) -> ShellWord {
-        if let Some(text) = static_word_text(word, self.source) {
+        if let Some(text) = words::plain(word, self.source) {
             // A pattern may become any names that fit it.
             let is_quoted = word.parts.iter().all(|part| part.kind.is_quoted());
             let at = if is_quoted { None } else { text.find(['*', '?', '[', '{', '~']) };
@@ -522,7 +522,7 @@ impl ShellWalk<'_> {
             [WordPartNode { kind: WordPart::CommandSubstitution { body, .. }, .. }] => {
                 self.is_count_of_input(body)
             }
-            _ => static_word_text(word, self.source).is_some_and(|text| is_digits(&text)),
+            _ => words::plain(word, self.source).is_some_and(|text| is_digits(&text)),
         }
     }
 

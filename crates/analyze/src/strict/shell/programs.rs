@@ -54,20 +54,20 @@ pub(crate) struct Harmless {
     pub(crate) reason: String,
     pub(crate) example: String,
     pub(crate) unlike: String,
-    programs: String,
+    pub(crate) programs: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
 pub(crate) struct Optioned {
-    programs: String,
+    pub(crate) programs: String,
     pub(crate) reason: String,
     pub(crate) example: String,
     pub(crate) unlike: String,
-    letters: String,
+    pub(crate) letters: String,
     values: String,
-    long: String,
+    pub(crate) long: String,
     most: Option<usize>,
     #[serde(default)]
     computed: bool,
@@ -299,6 +299,7 @@ fn is_plainly_optioned(optioned: &Optioned, program: &str, words: &[ShellWord]) 
                     .all(is_plain_script)
                     && (has_scripts || !operands.is_empty())
             }
+            "jq" => jq_program(words).is_some_and(is_plain_jq),
             "awk" => operands.first().is_some_and(|word| word.whole().is_some_and(is_plain_awk)),
             "xargs" => {
                 let inner: Vec<_> = operands.iter().map(|word| (*word).clone()).collect();
@@ -386,8 +387,10 @@ fn sed_command(text: &str) -> Option<&str> {
 
 /// Whether a program of `awk` only computes and prints.
 fn is_plain_awk(program: &str) -> bool {
-    let words =
-        ["system", "getline", "fflush", "close", "ENVIRON", "PROCINFO", "SYMTAB", "FUNCTAB"];
+    let words = [
+        "system", "getline", "fflush", "close", "ENVIRON", "PROCINFO", "SYMTAB", "FUNCTAB", "ARGV",
+        "ARGC",
+    ];
     let has_word = |word: &str| program.contains(word);
     // Which sign is in a text and which isn't depends on more than is read here: none may follow.
     let writes = program.find("print").is_some_and(|at| program[at..].contains('>'));
@@ -397,6 +400,32 @@ fn is_plain_awk(program: &str) -> bool {
         && (!program.contains('\\') || is_plain_escape(program))
         && !program.contains('@')
         && !writes
+}
+
+/// Whether a program of `jq` takes in no file but those that are named beside it, nor the environment.
+fn is_plain_jq(program: &str) -> bool {
+    let words = ["import", "include", "modulemeta", "env", "ENV", "get_search_list"];
+    !program
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
+        .filter_map(|word| word.split('.').next())
+        .any(|word| words.contains(&word))
+}
+
+/// The program that `jq` is given, if all words up to it are one each.
+fn jq_program(words: &[ShellWord]) -> Option<&str> {
+    let mut all = words.iter();
+    while let Some(word) = all.next().filter(|word| word.is_one()) {
+        match word.whole() {
+            Some("--arg" | "--argjson") => {
+                if !all.by_ref().take(2).all(ShellWord::is_one) {
+                    return None;
+                }
+            }
+            Some(text) if text.starts_with('-') => {}
+            text => return text,
+        }
+    }
+    None
 }
 
 /// Whether every backslash only makes a sign of a text.
@@ -503,11 +532,18 @@ mod tests {
             "BEGIN { \"x\" | getline }",
             "{ @f() }",
             "BEGIN { printf \"x\" > \"y\" }",
+            "BEGIN { ARGV[1] = \"x\"; ARGC = 2 } 1",
             "{ print /\"/ > \"x\" }",
             "{ print \";\" > \"x\" }",
             "{ x = /\"/; print \"touch x\" | \"sh\" }",
         ] {
             assert!(!is_plain_awk(program), "{program}");
+        }
+        for program in [".", ".a.env", ".items[] | select(.include)", "{a: .b}"] {
+            assert!(is_plain_jq(program), "{program}");
+        }
+        for program in ["import \"a\" as $x; $x", "include \"a\"; .", "env", "$ENV.X", "1|env.X"] {
+            assert!(!is_plain_jq(program), "{program}");
         }
     }
 }
