@@ -214,7 +214,9 @@ fn judge_by(
             if operands.is_empty() {
                 note(&Literal::computed());
             }
-            operands.iter().for_each(|(_, word)| note(word));
+            for (_, word) in operands {
+                note(word);
+            }
         }
         Object::Starting => starting(rest).iter().for_each(note),
         Object::First => note(&one(operands.first())),

@@ -96,7 +96,7 @@ fn is_tame_output(body: &StmtSeq, source: &str) -> bool {
 }
 
 /// Whether a variable that is set to a word holds no sign of a pattern.
-pub(super) fn is_tame_value(word: &Word, source: &str, text: &Literal, names: &Names) -> bool {
+fn is_tame_value(word: &Word, source: &str, text: &Literal, names: &Names) -> bool {
     match (text.whole(), word.parts.as_slice()) {
         (Some(text), _) => !is_pattern(text),
         (None, [part]) => match &part.kind {
@@ -110,6 +110,18 @@ pub(super) fn is_tame_value(word: &Word, source: &str, text: &Literal, names: &N
 }
 
 impl Walk<'_> {
+    /// Remembers what a variable is set to.
+    pub(super) fn learn_value(&mut self, name: &str, word: &Word, appends: bool) {
+        let source = &self.script.text;
+        let text = words::text(word, source, &self.learned);
+        // The next round of a loop may hold something else.
+        let is_fixed = self.repeats == 0 || words::plain(word, source).is_some();
+        self.learned.set(name, text.whole().filter(|_| is_fixed && !appends));
+        if !is_fixed || !is_tame_value(word, source, &text, &self.learned) {
+            self.learned.set_wild(name);
+        }
+    }
+
     /// Remembers a variable that takes each of these words, or those of its script.
     pub(super) fn looped(&mut self, variable: &str, all: Option<&[Word]>) {
         self.learned.set(variable, None);
@@ -134,7 +146,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes that words become the names of files, unless that is told already.
+    /// Notes that words become the names of files, unless a finding does so already.
     pub(super) fn expansions(&mut self, all: &[Word], at: Site) {
         if self.is_learning {
             return;

@@ -12,6 +12,14 @@ fn is_move(program: Option<&str>) -> bool {
     matches!(program, Some("cd" | "pushd" | "popd"))
 }
 
+/// Whether a command may change the folder of its shell.
+fn may_move(command: &[Literal]) -> bool {
+    let program = command.first().and_then(Literal::whole);
+    is_move(program)
+        || (matches!(program, Some("command" | "builtin"))
+            && command.iter().any(|word| is_move(word.whole()) || word.whole().is_none()))
+}
+
 impl Walk<'_> {
     /// Walks something after which nobody knows the folder, if it may have changed.
     pub(super) fn settled<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
@@ -71,17 +79,9 @@ impl Walk<'_> {
         };
         self.analysis.folder = match command {
             [_, folder] if program == Some("cd") => self.analysis.folder.then(folder),
-            _ if self.may_move(command) || is_function(self.names()) => Folder::Elsewhere,
+            _ if may_move(command) || is_function(self.names()) => Folder::Elsewhere,
             _ => return,
         };
-    }
-
-    /// Whether a command may change the folder of its shell.
-    fn may_move(&self, command: &[Literal]) -> bool {
-        let program = command.first().and_then(Literal::whole);
-        is_move(program)
-            || (matches!(program, Some("command" | "builtin"))
-                && command.iter().any(|word| is_move(word.whole()) || word.whole().is_none()))
     }
 
     /// Remembers that a command changes the folder.
@@ -92,7 +92,7 @@ impl Walk<'_> {
         let program = name.first().and_then(Literal::whole);
         let is_one = match program {
             Some("command" | "builtin") => {
-                self.may_move(&name.iter().cloned().chain(texts).collect::<Vec<_>>())
+                may_move(&name.iter().cloned().chain(texts).collect::<Vec<_>>())
             }
             program => is_move(program),
         };

@@ -4,60 +4,13 @@
 //! the table says that it is something else. The strict walk lets these programs pass because
 //! everything that they take in is found here.
 
+use super::rules::Reader;
 use crate::{
     analysis::Analysis,
     literal::Literal,
     says::{Says, Site},
 };
 use interpreter_core::{Deed, Risk};
-use serde::Deserialize;
-
-/// Programs that take in files in the same way.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Reader {
-    programs: String,
-    /// Options whose value is no file.
-    #[serde(default)]
-    values: String,
-    /// Options whose value is a file.
-    #[serde(default)]
-    files: String,
-    /// Options of which a name and a value follow.
-    #[serde(default)]
-    pairs: String,
-    /// Options of which a name and a file follow.
-    #[serde(default)]
-    named_files: String,
-    /// Options with which a file says what else is read.
-    #[serde(default)]
-    follows: String,
-    /// Options of which one must be given.
-    #[serde(default)]
-    with: String,
-    /// Options of which none may be given.
-    #[serde(default)]
-    unless: String,
-    /// How many words come before the files: a pattern, a script.
-    #[serde(default)]
-    skip: usize,
-    /// Options that stand for those words.
-    #[serde(default)]
-    instead: String,
-    /// Whether words such as `x=1` set a variable.
-    #[serde(default)]
-    assigns: bool,
-    /// Whether its other words are no files.
-    #[serde(default)]
-    is_optioned: bool,
-    /// Options with which it reads the folder that it is in, if no file is given; `always` without.
-    #[serde(default)]
-    folder: String,
-    /// Whether it only tells of names.
-    #[serde(default)]
-    lists: bool,
-    pub(crate) example: String,
-}
 
 fn lists(list: &str, word: &str) -> bool {
     !word.is_empty() && list.split_ascii_whitespace().any(|one| one == word)
@@ -75,39 +28,38 @@ struct Divided {
     /// Files, and words that may be.
     files: Vec<Literal>,
     operands: Vec<Literal>,
-    is_with: bool,
-    is_unless: bool,
-    is_instead: bool,
-    is_in_folder: bool,
-    is_following: bool,
+    /// Its options, each by itself.
+    options: Vec<String>,
+}
+
+impl Divided {
+    /// Whether one of these options is given.
+    fn has(&self, list: &str) -> bool {
+        self.options.iter().any(|option| lists(list, option))
+    }
 }
 
 impl Reader {
-    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
-        self.programs.split_ascii_whitespace()
-    }
-
     /// Notes what a command takes in. Whether it is about the command at all.
     pub(super) fn judge(&self, rest: &[Literal], at: Site, analysis: &mut Analysis) -> bool {
         let mut divided = self.divide(rest);
-        if divided.is_unless || (!self.with.is_empty() && !divided.is_with) {
+        if divided.has(&self.unless) || (!self.with.is_empty() && !divided.has(&self.with)) {
             return false;
         }
-        let skipped = if divided.is_instead { 0 } else { self.skip };
+        let skipped = if divided.has(&self.instead) { 0 } else { self.skip };
         let mut operands = std::mem::take(&mut divided.operands).into_iter();
         // A computed pattern may be an option that names a file.
         divided.files.extend(operands.by_ref().take(skipped).filter(|word| word.whole().is_none()));
         let mut has_file = false;
         for word in operands {
             has_file = true;
-            if !self.is_optioned && !(self.assigns && is_assignment(&word)) {
-                divided.files.push(word);
-            }
+            let is_other = self.is_optioned || (self.assigns && is_assignment(&word));
+            divided.files.extend((!is_other).then_some(word));
         }
-        if !has_file && (divided.is_in_folder || self.folder == "always") {
+        if !has_file && (divided.has(&self.folder) || self.folder == "always") {
             divided.files.push(Literal::known("."));
         }
-        if divided.is_following {
+        if divided.has(&self.follows) {
             divided.files.push(Literal::computed());
         }
         let (deed, why) =
@@ -132,7 +84,7 @@ impl Reader {
             } else if word.whole().is_none() {
                 // It may hold another option, and the name of a file.
                 divided.files.push(Literal::computed());
-                self.see(text.split('=').next().unwrap_or(text), &mut divided);
+                divided.options.push(text.split('=').next().unwrap_or(text).to_owned());
             } else if text.starts_with("--") || self.is_whole_option(text) {
                 self.long(text, &mut all, &mut divided);
             } else {
@@ -157,7 +109,7 @@ impl Reader {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
-        self.see(name, divided);
+        divided.options.push(name.to_owned());
         let is_file = lists(&self.files, name);
         if lists(&self.pairs, name) || lists(&self.named_files, name) {
             let last = all.by_ref().take(2).last();
@@ -177,7 +129,7 @@ impl Reader {
         divided: &mut Divided,
     ) {
         for (at, letter) in text.char_indices().skip(1) {
-            self.see(&format!("-{letter}"), divided);
+            divided.options.push(format!("-{letter}"));
             let is_file = has_letter(&self.files, letter);
             if !is_file && !has_letter(&self.values, letter) {
                 continue;
@@ -191,15 +143,6 @@ impl Reader {
             }
             return;
         }
-    }
-
-    /// Notes that an option is given.
-    fn see(&self, option: &str, divided: &mut Divided) {
-        divided.is_with |= lists(&self.with, option);
-        divided.is_unless |= lists(&self.unless, option);
-        divided.is_instead |= lists(&self.instead, option);
-        divided.is_in_folder |= lists(&self.folder, option);
-        divided.is_following |= lists(&self.follows, option);
     }
 }
 

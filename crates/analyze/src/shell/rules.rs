@@ -1,6 +1,5 @@
 //! Which programs are dangerous, and which start others: the rules of `rules/shell.toml`.
 
-use super::readers::Reader;
 use crate::{
     rule::{Pattern, Rule, enlist, own},
     saved::Saves,
@@ -127,6 +126,60 @@ pub(crate) struct Wrapper {
     pub(crate) appends: bool,
     #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
     pub(crate) example: String,
+}
+
+/// Programs that take in files in the same way.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reader {
+    pub(super) programs: String,
+    /// Options whose value is no file.
+    #[serde(default)]
+    pub(super) values: String,
+    /// Options whose value is a file.
+    #[serde(default)]
+    pub(super) files: String,
+    /// Options of which a name and a value follow.
+    #[serde(default)]
+    pub(super) pairs: String,
+    /// Options of which a name and a file follow.
+    #[serde(default)]
+    pub(super) named_files: String,
+    /// Options with which a file says what else is read.
+    #[serde(default)]
+    pub(super) follows: String,
+    /// Options of which one must be given.
+    #[serde(default)]
+    pub(super) with: String,
+    /// Options of which none may be given.
+    #[serde(default)]
+    pub(super) unless: String,
+    /// How many words come before the files: a pattern, a script.
+    #[serde(default)]
+    pub(super) skip: usize,
+    /// Options that stand for those words.
+    #[serde(default)]
+    pub(super) instead: String,
+    /// Whether words such as `x=1` set a variable.
+    #[serde(default)]
+    pub(super) assigns: bool,
+    /// Whether its other words are no files.
+    #[serde(default)]
+    pub(super) is_optioned: bool,
+    /// Options with which it reads the folder that it is in, if no file is given; `always` without.
+    #[serde(default)]
+    pub(super) folder: String,
+    /// Whether it only tells of names.
+    #[serde(default)]
+    pub(super) lists: bool,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
+    pub(crate) example: String,
+}
+
+impl Reader {
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
+        self.programs.split_ascii_whitespace()
+    }
 }
 
 /// A program that runs code.

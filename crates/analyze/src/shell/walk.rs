@@ -10,7 +10,7 @@
 
 use super::{
     command::{self, Input, Scene},
-    globs, loops,
+    loops,
     names::Names,
     output, redirect, site, words,
 };
@@ -419,17 +419,7 @@ impl<'a> Walk<'a> {
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
                 if self.is_learning {
-                    let text = words::text(word, &self.script.text, &self.learned);
-                    // The next round of a loop may hold something else.
-                    let is_fixed =
-                        self.repeats == 0 || words::plain(word, &self.script.text).is_some();
-                    let is_known = is_fixed && !assignment.append;
-                    self.learned.set(name, text.whole().filter(|_| is_known));
-                    let source = &self.script.text;
-                    let is_tame = globs::is_tame_value(word, source, &text, &self.learned);
-                    if !is_tame || !is_fixed {
-                        self.learned.set_wild(name);
-                    }
+                    self.learn_value(name, word, assignment.append);
                 }
                 self.word(word);
             }
