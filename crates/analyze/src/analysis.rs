@@ -4,6 +4,7 @@
 
 use crate::{
     collected::Collected,
+    folder::Folder,
     fuel::Fuel,
     literal::Literal,
     past::{Known, SoFar},
@@ -166,6 +167,8 @@ pub(crate) struct Analysis {
     pub(crate) added: Collected,
     /// Whether what is read now is read for an added rule alone.
     for_added: bool,
+    /// The folder that relative names of the script that is read now are in.
+    pub(crate) folder: Folder,
     queue: Vec<Script>,
     pub(crate) learned: Known,
     /// Whether the whole of the code is understood.
@@ -193,7 +196,7 @@ impl Work {
 impl Analysis {
     /// An analysis by these rules of so much code, before it has read anything.
     pub(crate) fn new(rules: Rules, bytes: usize) -> Self {
-        let (found, added, for_added, queue, learned, is_refused) = Default::default();
+        let (found, added, for_added, folder, queue, learned, is_refused) = Default::default();
         let strict = Strict::default();
         let (own_work, added_work) = (Work::on_code(bytes), Work::on_code(bytes));
         Self {
@@ -201,6 +204,7 @@ impl Analysis {
             found,
             added,
             for_added,
+            folder,
             queue,
             learned,
             strict,
@@ -320,7 +324,12 @@ impl Analysis {
                 let host = object.host().unwrap_or_default();
                 self.add(says, &host, at);
             }
-            Target::Path => self.add_path(Self::saved(says, object), object, at),
+            Target::Path => {
+                let folder = std::mem::take(&mut self.folder);
+                let path = folder.of(object);
+                self.add_path(Self::saved(says, &path), &path, at);
+                self.folder = folder;
+            }
             Target::Thing => {
                 let object = object.whole().unwrap_or_default();
                 let is_variable = says.deed == Deed::Environment;

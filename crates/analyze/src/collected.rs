@@ -119,6 +119,13 @@ impl Collected {
         &self.kept
     }
 
+    /// Whether a finding names this path as read, listed, changed or deleted.
+    pub(crate) fn names(&self, path: &str) -> bool {
+        [Deed::Reads, Deed::Lists, Deed::Deletes, Deed::Writes]
+            .into_iter()
+            .any(|deed| self.things.contains_key(&self.hasher.hash_one((deed as u8, &cut(path)))))
+    }
+
     /// Whether the findings so far are not all that the lines of the code do.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut

@@ -29,6 +29,7 @@ mod call_rules;
 mod collected;
 mod decode;
 mod detect;
+mod folder;
 mod fuel;
 mod javascript;
 mod literal;

@@ -68,6 +68,8 @@ pub(crate) struct Known {
     pub(crate) values: HashMap<String, Value>,
     /// Functions that were defined, and what calling them does.
     pub(crate) functions: HashMap<String, Vec<Says<'static>>>,
+    /// Whether the shell may be in another folder than the work folder.
+    pub(crate) is_moved: bool,
     /// Whether some code has set names that are not here.
     pub(crate) is_partial: bool,
 }
@@ -82,6 +84,7 @@ impl Known {
         }
         let room = |held: usize| NAMES.saturating_sub(held);
         let room = (room(self.meanings.len()), room(self.values.len()), room(self.functions.len()));
+        self.is_moved |= later.is_moved;
         self.is_partial |= later.is_partial
             || later.meanings.len() > room.0
             || later.functions.len() > room.2
@@ -116,10 +119,17 @@ pub(crate) struct SoFar<'a> {
 }
 
 impl SoFar<'_> {
-    /// The deeds on these lines, as those of a function that stands there.
+    /// The deeds on these lines that weigh, as those of a function that stands there.
     pub(crate) fn does(self, lines: &RangeInclusive<u32>) -> Vec<Says<'static>> {
-        let mut does = deeds(self.own, lines, false);
-        does.extend(deeds(self.added, lines, true));
+        let mut does = deeds(self.own, lines, false, is_remembered);
+        does.extend(deeds(self.added, lines, true, is_remembered));
+        does
+    }
+
+    /// The same, and the light ones too.
+    pub(crate) fn does_at_all(self, lines: &RangeInclusive<u32>) -> Vec<Says<'static>> {
+        let mut does = deeds(self.own, lines, false, |_| true);
+        does.extend(deeds(self.added, lines, true, |_| true));
         does
     }
 }
@@ -129,7 +139,12 @@ fn is_remembered(one: &Capability) -> bool {
     one.severity > Risk::Low || one.is_a(Deed::Writes.name())
 }
 
-fn deeds(found: &[Capability], lines: &RangeInclusive<u32>, is_added: bool) -> Vec<Says<'static>> {
+fn deeds(
+    found: &[Capability],
+    lines: &RangeInclusive<u32>,
+    is_added: bool,
+    is_remembered: fn(&Capability) -> bool,
+) -> Vec<Says<'static>> {
     let mut does: Vec<Says<'static>> = Vec::new();
     let inside = found.iter().filter(|one| lines.contains(&one.line));
     for one in inside.filter(|one| is_remembered(one)) {

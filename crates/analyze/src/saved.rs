@@ -11,8 +11,8 @@
 //! (`interpreter_core::landing`).
 //!
 //! # Limits
-//! Names alone are looked at. Code that changes its folder first writes elsewhere: the sandbox
-//! bounds where, and the review names what would run by itself.
+//! Names alone are looked at. Code that changes its folder first, in another language than the
+//! shell, writes elsewhere: the sandbox bounds where, and the review names what would run by itself.
 
 use interpreter_core::autorun;
 use serde::Deserialize;

@@ -14,13 +14,16 @@ use shuck_parser::parser::{ParseStatus, Parser};
 
 mod command;
 mod expansions;
+mod globs;
 mod loops;
+mod moves;
 mod names;
 mod output;
+pub(crate) mod readers;
 mod redirect;
 pub(crate) mod rules;
 mod walk;
-mod words;
+pub(crate) mod words;
 
 /// Deepest nesting of brackets that is read. The parser refuses less than that itself, but takes
 /// time that grows with the square of the depth to find out.

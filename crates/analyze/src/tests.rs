@@ -15,6 +15,7 @@ mod session;
 mod speed;
 mod strict;
 mod tables;
+mod taken;
 mod understood;
 mod unseen;
 

@@ -14,6 +14,7 @@ use crate::{
     syntax::Syntax,
 };
 use interpreter_core::{Confidence, Deed, Risk};
+use std::borrow::Cow;
 
 /// The statement on a program that no rule knows.
 const STARTS: Says<'_> = Says {
@@ -67,7 +68,7 @@ impl Input {
 
 /// Notes what a command does. The first word is the program.
 pub(super) fn judge(words: &[Literal], scene: &Scene<'_>, analysis: &mut Analysis) {
-    let mut waiting = vec![words];
+    let mut waiting = vec![Cow::Borrowed(words)];
     let mut left = CHAIN;
     let (rules, tables) = (analysis.rules.clone(), &BUILT_IN.shell);
     while let Some(words) = waiting.pop() {
@@ -103,13 +104,20 @@ pub(super) fn judge(words: &[Literal], scene: &Scene<'_>, analysis: &mut Analysi
             }
             known |= !rule.is_added() && (is_about || !rule.on.unless.is_empty());
         }
+        for reader in tables.readers(name) {
+            known |= reader.judge(rest, scene.at, analysis);
+        }
         if let Some(interpreter) = tables.interpreter(name) {
             known = true;
             interpret(interpreter, path, rest, scene, analysis);
         }
         if let Some(wrapper) = tables.wrapper(name) {
             known = true;
-            waiting.extend(unwrap(wrapper, rest));
+            let inner: Vec<_> = unwrap(wrapper, rest)
+                .into_iter()
+                .map(|words| Cow::Owned(words.into_owned()))
+                .collect();
+            waiting.extend(inner);
         }
         let is_function = scene.names.is_some_and(|names| {
             names.functions.contains(path) || names.past.functions.contains_key(path)
@@ -201,6 +209,16 @@ fn judge_by(
                 note(word);
             }
         }
+        Object::AllButLast => {
+            let operands = operands.split_last().map_or(operands, |(_, before)| before);
+            if operands.is_empty() {
+                note(&Literal::computed());
+            }
+            for (_, word) in operands {
+                note(word);
+            }
+        }
+        Object::Starting => starting(rest).iter().for_each(note),
         Object::First => note(&one(operands.first())),
         Object::Last => note(&one(operands.last())),
         Object::Flag(flags) => note(&words.value(flags).cloned().unwrap_or_default()),
@@ -331,8 +349,20 @@ fn read_input(
     }
 }
 
+/// Where `find` begins: the words before its expression, or the folder that it is in.
+fn starting(rest: &[Literal]) -> Vec<Literal> {
+    let is_own = |word: &&Literal| matches!(word.whole(), Some("-L" | "-H" | "-P"));
+    let begins = |word: &Literal| word.start().starts_with(['-', '(', '!']);
+    let rest = &rest[rest.iter().take_while(is_own).count()..];
+    let end = rest.iter().position(begins).unwrap_or(rest.len());
+    if end == 0 {
+        return vec![Literal::known(".")];
+    }
+    rest[..end].to_vec()
+}
+
 /// The commands that a wrapper starts.
-fn unwrap<'a>(wrapper: &Wrapper, rest: &'a [Literal]) -> Vec<&'a [Literal]> {
+fn unwrap<'a>(wrapper: &Wrapper, rest: &'a [Literal]) -> Vec<Cow<'a, [Literal]>> {
     if !wrapper.after.is_empty() {
         return after_flags(&wrapper.after, rest);
     }
@@ -353,18 +383,33 @@ fn unwrap<'a>(wrapper: &Wrapper, rest: &'a [Literal]) -> Vec<&'a [Literal]> {
         .filter(|(_, word)| !is_assignment(word))
         .nth(wrapper.skip)
         .map(|&(at, _)| at);
-    start.map(|at| &rest[at..]).into_iter().collect()
+    let with_more = |inner: &'a [Literal]| {
+        if !wrapper.appends {
+            return Cow::Borrowed(inner);
+        }
+        inner.iter().cloned().chain([Literal::computed()]).collect()
+    };
+    start.map(|at| with_more(&rest[at..])).into_iter().collect()
 }
 
-fn after_flags<'a>(flags: &[String], rest: &'a [Literal]) -> Vec<&'a [Literal]> {
+fn after_flags<'a>(flags: &[String], rest: &'a [Literal]) -> Vec<Cow<'a, [Literal]>> {
     let is_flag = |word: &Literal| flags.iter().any(|flag| word.whole() == Some(flag));
     let is_end = |word: &Literal| matches!(word.whole(), Some(";" | "\\;" | "+"));
+    let is_filled = |word: &Literal| word.whole().is_some_and(|text| text.contains("{}"));
+    let filled = |words: &'a [Literal]| {
+        if !words.iter().any(is_filled) {
+            return Cow::Borrowed(words);
+        }
+        let fill =
+            |word: &Literal| if is_filled(word) { Literal::computed() } else { word.clone() };
+        words.iter().map(fill).collect()
+    };
     rest.iter()
         .enumerate()
         .filter(|(_, word)| is_flag(word))
         .map(|(at, _)| {
             let after = &rest[at + 1..];
-            &after[..after.iter().position(is_end).unwrap_or(after.len())]
+            filled(&after[..after.iter().position(is_end).unwrap_or(after.len())])
         })
         .take(CHAIN)
         .collect()

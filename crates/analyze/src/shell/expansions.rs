@@ -35,7 +35,9 @@ impl Walk<'_> {
             | WordPart::ZshQualifiedGlob(_) => {}
             WordPart::DoubleQuoted { parts, .. } => self.parts(parts),
             WordPart::CommandSubstitution { body, .. }
-            | WordPart::ProcessSubstitution { body, .. } => self.statements(body, &Input::Nothing),
+            | WordPart::ProcessSubstitution { body, .. } => {
+                self.inside(|walk| walk.statements(body, &Input::Nothing));
+            }
             WordPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
                 match expression_ast {
                     Some(expression) => self.arithmetic(expression),
@@ -176,8 +178,9 @@ impl Walk<'_> {
                 self.arithmetic(else_expr);
             }
             ArithmeticExpr::Assignment { target, value, .. } => {
-                if let ArithmeticLvalue::Indexed { index, .. } = target {
-                    self.arithmetic(index);
+                match target {
+                    ArithmeticLvalue::Indexed { index, .. } => self.arithmetic(index),
+                    ArithmeticLvalue::Variable(name) => self.learned.set(name.as_str(), None),
                 }
                 self.arithmetic(value);
             }
@@ -189,7 +192,7 @@ impl Walk<'_> {
             match part {
                 HeredocBodyPart::Literal(_) | HeredocBodyPart::Variable(_) => {}
                 HeredocBodyPart::CommandSubstitution { body, .. } => {
-                    self.statements(body, &Input::Nothing);
+                    self.inside(|walk| walk.statements(body, &Input::Nothing));
                 }
                 HeredocBodyPart::ArithmeticExpansion {
                     expression_ast,

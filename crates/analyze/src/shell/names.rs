@@ -23,6 +23,12 @@ pub(super) struct Names {
     pub(super) bodies: Vec<(String, RangeInclusive<u32>)>,
     /// Variables; `None` for one that may hold several things.
     variables: HashMap<String, Option<String>>,
+    /// Variables that may hold the signs of a pattern.
+    wild: HashSet<String>,
+    /// Whether some command changes the folder, in a shell inside this one too.
+    pub(super) changes_folder: bool,
+    /// Whether one does that is in this shell itself.
+    pub(super) moves: bool,
 }
 
 impl Names {
@@ -40,6 +46,18 @@ impl Names {
                 }
             })
             .or_insert_with(|| value.map(str::to_owned));
+    }
+
+    /// A variable may hold the signs of a pattern.
+    pub(super) fn set_wild(&mut self, variable: &str) {
+        self.wild.insert(variable.to_owned());
+    }
+
+    /// Whether a variable that isn't quoted becomes no names of files: all that sets it is this
+    /// script, and to nothing with the signs of a pattern.
+    pub(super) fn is_tame(&self, variable: &str) -> bool {
+        matches!(variable, "#" | "?" | "$" | "!")
+            || (self.variables.contains_key(variable) && !self.wild.contains(variable))
     }
 
     /// The text that a variable holds.
@@ -69,7 +87,7 @@ impl Names {
 
     /// The names that the session knows after this script.
     pub(super) fn learned(self, past: Known, found: SoFar<'_>) -> Known {
-        let mut fresh = Known::default();
+        let mut fresh = Known { is_moved: self.moves, ..Known::default() };
         let bound: Vec<String> = self.variables.keys().chain(&self.functions).cloned().collect();
         for (name, text) in self.variables {
             if let Some(text) = text {
@@ -78,7 +96,7 @@ impl Names {
             }
         }
         for (name, lines) in self.bodies {
-            let does = found.does(&lines);
+            let does = found.does_at_all(&lines);
             fresh.functions.insert(name, does);
         }
         past.then(fresh, bound.into_iter())

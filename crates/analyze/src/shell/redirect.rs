@@ -72,10 +72,13 @@ fn file(kind: RedirectKind, target: &Literal, empties: bool, at: Site, analysis:
         RedirectKind::Output | RedirectKind::Clobber if empties => {
             analysis.note(Says::new(Deed::Deletes, Risk::High, "empties a file"), target, at);
         }
+        RedirectKind::ReadWrite => {
+            analysis.note(writes, target, at);
+            analysis.note(Says::new(Deed::Reads, Risk::Low, "reads a file"), target, at);
+        }
         RedirectKind::Output
         | RedirectKind::Clobber
         | RedirectKind::Append
-        | RedirectKind::ReadWrite
         | RedirectKind::OutputBoth => analysis.note(writes, target, at),
         RedirectKind::DupOutput if !is_descriptor => {
             analysis.note(writes, target, at);

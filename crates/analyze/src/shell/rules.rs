@@ -15,6 +15,7 @@ struct File {
     plain_words: HashMap<String, Vec<String>>,
     variables: Vec<String>,
     rule: Vec<Rule<ProgramPattern>>,
+    reader: Vec<Reader>,
     wrapper: Vec<Wrapper>,
     interpreter: Vec<Interpreter>,
 }
@@ -86,6 +87,10 @@ pub(crate) enum Object {
     Rest,
     First,
     Last,
+    /// All words but the last.
+    AllButLast,
+    /// The words before the first that begins an expression of `find`.
+    Starting,
     /// The word after one of these flags.
     Flag(Vec<String>),
     /// The text after `key=`.
@@ -113,11 +118,68 @@ pub(crate) struct Wrapper {
     /// How many words of its own come first.
     #[serde(default)]
     pub(crate) skip: usize,
-    /// Flags after which the other program stands, up to `;` or `+`.
+    /// Flags after which the other program stands, up to `;` or `+`; `{}` in its words is computed.
     #[serde(default)]
     pub(crate) after: Vec<String>,
+    /// Whether it adds words that it reads.
+    #[serde(default)]
+    pub(crate) appends: bool,
     #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
     pub(crate) example: String,
+}
+
+/// Programs that take in files in the same way.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reader {
+    pub(super) programs: String,
+    /// Options whose value is no file.
+    #[serde(default)]
+    pub(super) values: String,
+    /// Options whose value is a file.
+    #[serde(default)]
+    pub(super) files: String,
+    /// Options of which a name and a value follow.
+    #[serde(default)]
+    pub(super) pairs: String,
+    /// Options of which a name and a file follow.
+    #[serde(default)]
+    pub(super) named_files: String,
+    /// Options with which a file says what else is read.
+    #[serde(default)]
+    pub(super) follows: String,
+    /// Options of which one must be given.
+    #[serde(default)]
+    pub(super) with: String,
+    /// Options of which none may be given.
+    #[serde(default)]
+    pub(super) unless: String,
+    /// How many words come before the files: a pattern, a script.
+    #[serde(default)]
+    pub(super) skip: usize,
+    /// Options that stand for those words.
+    #[serde(default)]
+    pub(super) instead: String,
+    /// Whether words such as `x=1` set a variable.
+    #[serde(default)]
+    pub(super) assigns: bool,
+    /// Whether its other words are no files.
+    #[serde(default)]
+    pub(super) is_optioned: bool,
+    /// Options with which it reads the folder that it is in, if no file is given; `always` without.
+    #[serde(default)]
+    pub(super) folder: String,
+    /// Whether it only tells of names.
+    #[serde(default)]
+    pub(super) lists: bool,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for those who read and test the rules"))]
+    pub(crate) example: String,
+}
+
+impl Reader {
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
+        self.programs.split_ascii_whitespace()
+    }
 }
 
 /// A program that runs code.
@@ -192,6 +254,8 @@ impl ProgramIndex {
 pub(crate) struct ProgramTables {
     wrappers: Vec<Wrapper>,
     interpreters: Vec<Interpreter>,
+    readers: Vec<Reader>,
+    reading: HashMap<String, Vec<usize>>,
     wrapping: HashMap<String, usize>,
     interpreting: HashMap<String, usize>,
     plain: HashSet<String>,
@@ -205,7 +269,15 @@ impl ProgramTables {
         let file: File = own(text);
         let wrapping = by_program(file.wrapper.iter().map(|wrapper| &wrapper.programs));
         let interpreting = by_program(file.interpreter.iter().map(|one| &one.programs));
+        let mut reading: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, reader) in file.reader.iter().enumerate() {
+            for program in reader.programs() {
+                reading.entry(program.to_owned()).or_default().push(at);
+            }
+        }
         let tables = Self {
+            readers: file.reader,
+            reading,
             wrapping,
             interpreting,
             plain: file.plain.into_iter().collect(),
@@ -222,6 +294,12 @@ impl ProgramTables {
         self.is_plain(program, None)
             || self.interpreter(program).is_some()
             || self.wrapper(program).is_some()
+            || self.reading.contains_key(program)
+    }
+
+    /// The ways in which a program takes in files.
+    pub(super) fn readers(&self, program: &str) -> impl Iterator<Item = &Reader> {
+        self.reading.get(program).into_iter().flatten().map(|&at| &self.readers[at])
     }
 
     pub(super) fn wrapper(&self, program: &str) -> Option<&Wrapper> {
@@ -247,8 +325,8 @@ impl ProgramTables {
     }
 
     #[cfg(test)]
-    pub(crate) fn all(&self) -> (&[Wrapper], &[Interpreter]) {
-        (&self.wrappers, &self.interpreters)
+    pub(crate) fn all(&self) -> (&[Wrapper], &[Interpreter], &[Reader]) {
+        (&self.wrappers, &self.interpreters, &self.readers)
     }
 }
 

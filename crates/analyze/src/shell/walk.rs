@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, Script},
+    folder::Folder,
     literal::Literal,
     place,
     rules::BUILT_IN,
@@ -40,7 +41,9 @@ pub(super) fn walk(file: &File, script: &Script, analysis: &mut Analysis) {
     let input = Input::of(script.input.clone());
     learning.statements(&file.body, &input);
     let names = learning.learned;
+    analysis.folder = if script.known.is_moved { Folder::Elsewhere } else { Folder::Work };
     Walk::new(script, &names, analysis).statements(&file.body, &input);
+    analysis.folder = Folder::Work;
     let learned = names.learned(script.known.clone(), analysis.so_far());
     analysis.learn(script, learned);
 }
@@ -48,13 +51,17 @@ pub(super) fn walk(file: &File, script: &Script, analysis: &mut Analysis) {
 pub(super) struct Walk<'a> {
     pub(super) script: &'a Script,
     names: &'a Names,
-    learned: Names,
+    pub(super) learned: Names,
     /// Whether this is the first of the two walks.
-    is_learning: bool,
+    pub(super) is_learning: bool,
     /// The statement that is walked.
     here: Site,
     /// How many more bytes of printed text are followed.
     printed: usize,
+    /// In how many shells inside the script's own the walk is.
+    pub(super) inside: usize,
+    /// In how many loops and functions it is.
+    pub(super) repeats: usize,
     pub(super) analysis: &'a mut Analysis,
 }
 
@@ -62,14 +69,14 @@ impl<'a> Walk<'a> {
     fn new(script: &'a Script, names: &'a Names, analysis: &'a mut Analysis) -> Self {
         let here = script.line(1);
         let (learned, is_learning, printed) = (Names::default(), false, PRINTED);
-        Self { script, names, learned, is_learning, here, printed, analysis }
+        Self { script, names, learned, is_learning, here, printed, inside: 0, repeats: 0, analysis }
     }
 
     pub(super) fn names(&self) -> &Names {
         if self.is_learning { &self.learned } else { self.names }
     }
 
-    fn site(&self, span: Span) -> Site {
+    pub(super) fn site(&self, span: Span) -> Site {
         site(self.script, span)
     }
 
@@ -82,7 +89,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn statements(&mut self, statements: &StmtSeq, input: &Input) {
         for statement in statements.iter() {
-            self.statement(statement, input);
+            self.settled(|walk| walk.statement(statement, input));
         }
     }
 
@@ -123,7 +130,7 @@ impl<'a> Walk<'a> {
                         self.say(Deed::Floods, Risk::High, "it fills the table of processes", at);
                     }
                 }
-                self.statement(&function.body, input);
+                self.anywhere(|walk| walk.statement(&function.body, input));
             }
             Command::AnonymousFunction(function) => {
                 self.words(&function.args);
@@ -151,7 +158,11 @@ impl<'a> Walk<'a> {
     }
 
     fn binary(&mut self, binary: &BinaryCommand, input: &Input) -> Option<Literal> {
-        let printed = self.statement(&binary.left, input);
+        let printed = match binary.op {
+            // Only after success is a `cd` surely done.
+            BinaryOp::And if !binary.left.negated => self.statement(&binary.left, input),
+            _ => self.settled(|walk| walk.statement(&binary.left, input)),
+        };
         match binary.op {
             BinaryOp::And | BinaryOp::Or => {
                 self.statement(&binary.right, input);
@@ -170,6 +181,7 @@ impl<'a> Walk<'a> {
         let name = self.program(&simple.name);
         if self.is_learning {
             self.learn_read(name.first().and_then(Literal::whole), simple);
+            self.learn_moves(&name, simple);
             return None;
         }
         let at = self.site(simple.span);
@@ -195,6 +207,8 @@ impl<'a> Walk<'a> {
         }
         let scene = Scene { script: self.script, at, input, names: Some(self.names) };
         command::judge(&command, &scene, self.analysis);
+        self.expansions(&simple.args, at);
+        self.go(&command);
         self.followed(output::of(&command, input))
     }
 
@@ -211,6 +225,7 @@ impl<'a> Walk<'a> {
                 let variable = words::text(word, &self.script.text, &self.learned);
                 if let Some(variable) = variable.whole() {
                     self.learned.set(variable, None);
+                    self.learned.set_wild(variable);
                 }
             }
         }
@@ -245,6 +260,13 @@ impl<'a> Walk<'a> {
 
     fn compound(&mut self, compound: &CompoundCommand, input: &Input) {
         match compound {
+            CompoundCommand::For(_)
+            | CompoundCommand::Repeat(_)
+            | CompoundCommand::Foreach(_)
+            | CompoundCommand::Select(_)
+            | CompoundCommand::ArithmeticFor(_)
+            | CompoundCommand::While(_)
+            | CompoundCommand::Until(_) => self.anywhere(|walk| walk.repeated(compound, input)),
             CompoundCommand::If(one) => {
                 self.statements(&one.condition, input);
                 self.statements(&one.then_branch, input);
@@ -256,42 +278,6 @@ impl<'a> Walk<'a> {
                     self.statements(branch, input);
                 }
             }
-            CompoundCommand::For(one) => {
-                for target in &one.targets {
-                    if let Some(name) = &target.name {
-                        self.learned.set(name.as_str(), None);
-                    }
-                }
-                self.words(one.words.iter().flatten());
-                self.statements(&one.body, input);
-            }
-            CompoundCommand::Repeat(one) => {
-                self.word(&one.count);
-                self.statements(&one.body, input);
-            }
-            CompoundCommand::Foreach(one) => {
-                self.learned.set(one.variable.as_str(), None);
-                self.words(&one.words);
-                self.statements(&one.body, input);
-            }
-            CompoundCommand::Select(one) => {
-                self.learned.set(one.variable.as_str(), None);
-                self.words(&one.words);
-                self.statements(&one.body, input);
-            }
-            CompoundCommand::ArithmeticFor(one) => {
-                self.counted(one);
-                self.statements(&one.body, input);
-            }
-            CompoundCommand::While(one) => {
-                self.repeated(&one.condition, &one.body, one.span);
-                self.statements(&one.condition, input);
-                self.statements(&one.body, input);
-            }
-            CompoundCommand::Until(one) => {
-                self.statements(&one.condition, input);
-                self.statements(&one.body, input);
-            }
             CompoundCommand::Case(one) => {
                 self.word(&one.word);
                 for case in &one.cases {
@@ -301,9 +287,10 @@ impl<'a> Walk<'a> {
                     self.statements(&case.body, input);
                 }
             }
-            CompoundCommand::Subshell(body) | CompoundCommand::BraceGroup(body) => {
-                self.statements(body, input);
+            CompoundCommand::Subshell(body) => {
+                self.inside(|walk| walk.statements(body, input));
             }
+            CompoundCommand::BraceGroup(body) => self.statements(body, input),
             CompoundCommand::Arithmetic(one) => {
                 if let Some(expression) = &one.expr_ast {
                     self.arithmetic(expression);
@@ -316,12 +303,53 @@ impl<'a> Walk<'a> {
             }
             CompoundCommand::Conditional(one) => self.conditional(&one.expression),
             CompoundCommand::Coproc(one) => {
-                self.statement(&one.body, input);
+                self.inside(|walk| walk.statement(&one.body, input));
             }
             CompoundCommand::Always(one) => {
                 self.statements(&one.body, input);
                 self.statements(&one.always_body, input);
             }
+        }
+    }
+
+    /// A loop.
+    fn repeated(&mut self, compound: &CompoundCommand, input: &Input) {
+        match compound {
+            CompoundCommand::For(one) => {
+                for name in one.targets.iter().filter_map(|target| target.name.as_ref()) {
+                    self.looped(name.as_str(), one.words.as_deref());
+                }
+                self.listed(one.words.iter().flatten());
+                self.statements(&one.body, input);
+            }
+            CompoundCommand::Repeat(one) => {
+                self.word(&one.count);
+                self.statements(&one.body, input);
+            }
+            CompoundCommand::Foreach(one) => {
+                self.looped(one.variable.as_str(), Some(&one.words));
+                self.listed(&one.words);
+                self.statements(&one.body, input);
+            }
+            CompoundCommand::Select(one) => {
+                self.looped(one.variable.as_str(), Some(&one.words));
+                self.listed(&one.words);
+                self.statements(&one.body, input);
+            }
+            CompoundCommand::ArithmeticFor(one) => {
+                self.counted(one);
+                self.statements(&one.body, input);
+            }
+            CompoundCommand::While(one) => {
+                self.unending(&one.condition, &one.body, one.span);
+                self.statements(&one.condition, input);
+                self.statements(&one.body, input);
+            }
+            CompoundCommand::Until(one) => {
+                self.statements(&one.condition, input);
+                self.statements(&one.body, input);
+            }
+            _ => {}
         }
     }
 
@@ -343,7 +371,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn repeated(&mut self, condition: &StmtSeq, body: &StmtSeq, span: Span) {
+    fn unending(&mut self, condition: &StmtSeq, body: &StmtSeq, span: Span) {
         if !self.is_learning && loops::always(condition, &self.script.text) {
             self.endless(body, span);
         }
@@ -391,16 +419,16 @@ impl<'a> Walk<'a> {
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
                 if self.is_learning {
-                    let text = words::text(word, &self.script.text, &self.learned);
-                    let value = if assignment.append { None } else { text.whole() };
-                    self.learned.set(name, value);
+                    self.learn_value(name, word, assignment.append);
                 }
                 self.word(word);
             }
             AssignmentValue::Compound(list) => {
                 self.learned.set(name, None);
+                self.learned.set_wild(name);
                 for element in &list.elements {
-                    self.word(element.value());
+                    let word: &Word = element.value();
+                    self.listed([word]);
                 }
             }
         }

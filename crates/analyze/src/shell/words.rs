@@ -11,6 +11,7 @@ use shuck_ast::{
     BourneParameterExpansion, ParameterExpansionSyntax, Word, WordPart, WordPartNode,
     static_word_text,
 };
+use std::borrow::Cow;
 
 /// How deep quoted parts are followed.
 const DEPTH: usize = 8;
@@ -18,11 +19,26 @@ const DEPTH: usize = 8;
 /// Most bytes of a word that is put together. A word that stands in the code may be longer.
 const LONGEST: usize = 64 * 1024;
 
+/// The text of a word that stands in the code as a whole, as the shell reads it.
+pub(crate) fn plain<'w>(word: &'w Word, source: &'w str) -> Option<Cow<'w, str>> {
+    let text = static_word_text(word, source)?;
+    // Quoted parts come without their backslashes already.
+    let is_escaped = |part: &WordPartNode| {
+        matches!(&part.kind, WordPart::Literal(_)) && part.span.slice(source).contains('\\')
+    };
+    if !word.parts.iter().any(is_escaped) {
+        return Some(text);
+    }
+    joined(&word.parts, source, &Names::default(), DEPTH, false)
+        .whole()
+        .map(|text| text.to_owned().into())
+}
+
 /// The text of a word.
 pub(super) fn text(word: &Word, source: &str, names: &Names) -> Literal {
-    match static_word_text(word, source) {
+    match plain(word, source) {
         Some(text) => Literal::known(text),
-        None => parts(&word.parts, source, names, DEPTH),
+        None => joined(&word.parts, source, names, DEPTH, false),
     }
 }
 
@@ -31,14 +47,41 @@ pub(super) fn held(variable: &str, names: &Names) -> Literal {
     names.value(variable).map_or_else(Literal::computed, Literal::known)
 }
 
-fn parts(nodes: &[WordPartNode], source: &str, names: &Names, left: usize) -> Literal {
+/// A part that isn't quoted, without the backslashes that quote a sign in it.
+fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return text.into();
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut all = text.chars();
+    while let Some(c) = all.next() {
+        match c {
+            '\\' => plain.extend(all.next().filter(|c| *c != '\n')),
+            c => plain.push(c),
+        }
+    }
+    plain.into()
+}
+
+fn joined(
+    nodes: &[WordPartNode],
+    source: &str,
+    names: &Names,
+    left: usize,
+    is_quoted: bool,
+) -> Literal {
     let Some(left) = left.checked_sub(1) else { return Literal::computed() };
     let (mut text, mut length) = (Literal::default(), 0);
     for node in nodes {
         let part = match &node.kind {
-            WordPart::Literal(literal) => Literal::known(literal.as_str(source, node.span)),
+            WordPart::Literal(literal) if is_quoted => {
+                Literal::known(literal.as_str(source, node.span))
+            }
+            WordPart::Literal(literal) => {
+                Literal::known(unescaped(literal.as_str(source, node.span)))
+            }
             WordPart::SingleQuoted { value, .. } => Literal::known(value.slice(source)),
-            WordPart::DoubleQuoted { parts: inner, .. } => parts(inner, source, names, left),
+            WordPart::DoubleQuoted { parts: inner, .. } => joined(inner, source, names, left, true),
             WordPart::Variable(name) => held(name.as_str(), names),
             WordPart::Parameter(parameter) => match &parameter.syntax {
                 ParameterExpansionSyntax::Bourne(BourneParameterExpansion::Access {

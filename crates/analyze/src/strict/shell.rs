@@ -9,18 +9,19 @@
 )]
 
 use super::{Strict, StrictNames};
+use crate::shell::words::plain;
 use programs::ShellWord;
 use shuck_ast::{
-    ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue, ArrayElem, Assignment, AssignmentValue,
-    BourneParameterExpansion, BuiltinCommand, Command, CompoundCommand, ConditionalBinaryOp,
-    ConditionalExpr, ConditionalUnaryOp, DeclOperand, File, HeredocBodyPart,
-    ParameterExpansionSyntax, ParameterOp, Pattern, PatternPart, Redirect, RedirectKind,
-    RedirectTarget, SimpleCommand, Span, Stmt, StmtSeq, VarRef, Word, WordPart, WordPartNode,
-    static_word_text,
+    ArrayElem, Assignment, AssignmentValue, BuiltinCommand, Command, CompoundCommand,
+    ConditionalBinaryOp, ConditionalExpr, ConditionalUnaryOp, DeclOperand, File, HeredocBodyPart,
+    Redirect, RedirectKind, RedirectTarget, SimpleCommand, Span, Stmt, StmtSeq, VarRef, Word,
+    WordPart, WordPartNode,
 };
 use std::collections::{HashMap, HashSet};
 
 pub(crate) mod programs;
+mod scripts;
+mod words;
 
 /// Whether a command whose words all stand in the code is understood.
 pub(crate) fn is_plain_command(words: &[String]) -> bool {
@@ -138,7 +139,7 @@ impl ShellWalk<'_> {
             [WordPartNode { kind: WordPart::CommandSubstitution { body, .. }, .. }] => {
                 self.is_seq(body)
             }
-            _ => static_word_text(word, self.source).is_some_and(|text| {
+            _ => plain(word, self.source).is_some_and(|text| {
                 let inner = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
                 let parts = inner.map_or(vec![&*text], |inner| inner.split("..").collect());
                 parts.iter().all(|part| is_digits(part))
@@ -151,7 +152,7 @@ impl ShellWalk<'_> {
         let mut all = body.iter();
         let (Some(one), None) = (all.next(), all.next()) else { return None };
         let Command::Simple(simple) = &one.command else { return None };
-        let name = static_word_text(&simple.name, self.source)?;
+        let name = plain(&simple.name, self.source)?;
         (name == program && simple.assignments.is_empty()).then_some((simple, one))
     }
 
@@ -163,7 +164,7 @@ impl ShellWalk<'_> {
                     [WordPartNode { kind: WordPart::Variable(name), .. }] => {
                         self.numbers.contains(name.as_str())
                     }
-                    _ => static_word_text(word, self.source).is_some_and(|text| is_digits(&text)),
+                    _ => plain(word, self.source).is_some_and(|text| is_digits(&text)),
                 })
         })
     }
@@ -171,7 +172,7 @@ impl ShellWalk<'_> {
     /// Whether a script is `wc` with one figure of what it is handed: of files, it tells the names.
     fn is_count_of_input(&self, body: &StmtSeq) -> bool {
         self.only(body, "wc").is_some_and(|(simple, _)| {
-            matches!(simple.args.as_slice(), [word] if static_word_text(word, self.source)
+            matches!(simple.args.as_slice(), [word] if plain(word, self.source)
                 .is_some_and(|text| matches!(&*text, "-l" | "-w" | "-c" | "-m")))
         })
     }
@@ -200,7 +201,7 @@ impl ShellWalk<'_> {
                         DeclOperand::Assignment(one) => self.assignment(one),
                         DeclOperand::Flag(word)
                             if matches!(
-                                static_word_text(word, self.source).as_deref(),
+                                plain(word, self.source).as_deref(),
                                 Some("-a" | "-A" | "-r")
                             ) => {}
                         DeclOperand::Flag(word) | DeclOperand::Dynamic(word) => {
@@ -342,7 +343,7 @@ impl ShellWalk<'_> {
     }
 
     fn simple(&mut self, simple: &SimpleCommand) {
-        let name = static_word_text(&simple.name, self.source).unwrap_or_default().into_owned();
+        let name = plain(&simple.name, self.source).unwrap_or_default().into_owned();
         for one in &simple.assignments {
             // How a line is divided, for `read` alone.
             let divides = one.target.name.as_str() == "IFS" && name == "read";
@@ -360,7 +361,7 @@ impl ShellWalk<'_> {
             return;
         }
         if name == "read" {
-            let names = simple.args.iter().filter_map(|word| static_word_text(word, self.source));
+            let names = simple.args.iter().filter_map(|word| plain(word, self.source));
             for name in names.filter(|name| !name.starts_with('-')) {
                 self.variables.insert(name.to_string());
                 self.spoiled.insert(name.to_string());
@@ -371,85 +372,6 @@ impl ShellWalk<'_> {
             std::iter::once(&simple.name).chain(&simple.args).map(|word| self.text(word)).collect();
         if !programs::is_plain(&words) {
             self.refuse(if name.is_empty() { "a command" } else { &name }, simple.span);
-        }
-    }
-
-    /// A word as far as it stands in the script.
-    fn text(&self, word: &Word) -> ShellWord {
-        if let Some(text) = static_word_text(word, self.source) {
-            // A pattern may become any names that fit it.
-            let is_quoted = word.parts.iter().all(|part| part.kind.is_quoted());
-            let at = if is_quoted { None } else { text.find(['*', '?', '[', '{', '~']) };
-            let ending = text
-                .strip_prefix("*.")
-                .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_alphanumeric()));
-            return match at {
-                Some(0) if ending => ShellWord::Splits("*".to_owned()),
-                Some(at) if text != "[" && text != "{}" => ShellWord::Splits(text[..at].to_owned()),
-                _ => ShellWord::Known(text.into_owned()),
-            };
-        }
-        if word.parts.iter().any(|part| self.splits(&part.kind)) {
-            return ShellWord::Splits(String::new());
-        }
-        let start = match word.parts.first().map(|part| (&part.kind, part.span)) {
-            Some((WordPart::Literal(text), span)) => text.as_str(self.source, span).to_owned(),
-            Some((WordPart::SingleQuoted { value, .. }, _)) => value.slice(self.source).to_owned(),
-            Some((WordPart::DoubleQuoted { parts, .. }, _)) => match parts.first() {
-                Some(WordPartNode { kind: WordPart::Literal(text), span }) => {
-                    text.as_str(self.source, *span).to_owned()
-                }
-                Some(WordPartNode { kind: WordPart::Variable(name), .. }) => {
-                    self.prefixes.get(name.as_str()).cloned().unwrap_or_default()
-                }
-                _ => String::new(),
-            },
-            _ => String::new(),
-        };
-        // A quoted beginning may be followed by a pattern that isn't.
-        let is_pattern = word.parts.iter().any(|part| {
-            matches!(&part.kind, WordPart::Literal(text)
-                if text.as_str(self.source, part.span).contains(['*', '?', '[', '{', '~']))
-        });
-        let end = start.find(['*', '?', '[', '{', '~']).unwrap_or(start.len());
-        let start = start[..end].to_owned();
-        if is_pattern { ShellWord::Splits(start) } else { ShellWord::Begins(start) }
-    }
-
-    /// Whether a part of a word may make several words of it.
-    fn splits(&self, part: &WordPart) -> bool {
-        match part {
-            WordPart::Literal(_)
-            | WordPart::SingleQuoted { .. }
-            | WordPart::ArithmeticExpansion { .. } => false,
-            WordPart::Variable(name) => {
-                !self.numbers.contains(name.as_str())
-                    && !matches!(name.as_str(), "#" | "?" | "$" | "!")
-            }
-            WordPart::DoubleQuoted { parts, .. } => parts.iter().any(|part| match &part.kind {
-                WordPart::Literal(_)
-                | WordPart::CommandSubstitution { .. }
-                | WordPart::ArithmeticExpansion { .. }
-                | WordPart::Length(_) => false,
-                WordPart::Variable(name) => name.as_str() == "@",
-                WordPart::Parameter(parameter) => match &parameter.syntax {
-                    ParameterExpansionSyntax::Bourne(
-                        BourneParameterExpansion::Access { reference }
-                        | BourneParameterExpansion::Operation { reference, .. }
-                        | BourneParameterExpansion::Slice { reference, .. },
-                    ) => reference.subscript.is_some() || reference.name.as_str() == "@",
-                    ParameterExpansionSyntax::Bourne(BourneParameterExpansion::Length {
-                        ..
-                    }) => false,
-                    _ => true,
-                },
-                WordPart::ParameterExpansion { reference, .. }
-                | WordPart::Substring { reference, .. } => {
-                    reference.subscript.is_some() || reference.name.as_str() == "@"
-                }
-                _ => true,
-            }),
-            _ => true,
         }
     }
 
@@ -522,7 +444,7 @@ impl ShellWalk<'_> {
             [WordPartNode { kind: WordPart::CommandSubstitution { body, .. }, .. }] => {
                 self.is_count_of_input(body)
             }
-            _ => static_word_text(word, self.source).is_some_and(|text| is_digits(&text)),
+            _ => plain(word, self.source).is_some_and(|text| is_digits(&text)),
         }
     }
 
@@ -531,153 +453,6 @@ impl ShellWalk<'_> {
         self.variables.insert(target.name.as_str().to_owned());
         if target.subscript.is_some() || !is_plain_name(target.name.as_str()) {
             self.refuse(target.name.as_str(), target.span);
-        }
-    }
-
-    fn word(&mut self, word: &Word) {
-        self.parts(&word.parts);
-    }
-
-    fn parts(&mut self, parts: &[WordPartNode]) {
-        for part in parts {
-            self.part(&part.kind, part.span);
-        }
-    }
-
-    fn part(&mut self, part: &WordPart, span: Span) {
-        match part {
-            WordPart::Literal(_) | WordPart::SingleQuoted { .. } | WordPart::Variable(_) => {}
-            WordPart::DoubleQuoted { parts, .. } => self.parts(parts),
-            WordPart::CommandSubstitution { body, .. }
-            | WordPart::ProcessSubstitution { body, .. } => self.statements(body),
-            WordPart::ArithmeticExpansion { expression_ast: Some(expression), .. } => {
-                if !self.is_number(expression) {
-                    self.refuse("$((", span);
-                }
-            }
-            WordPart::Parameter(parameter) => match &parameter.syntax {
-                ParameterExpansionSyntax::Bourne(bourne) => self.parameter(bourne, span),
-                ParameterExpansionSyntax::Zsh(_) => self.refuse("${", span),
-            },
-            WordPart::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
-                self.reference(reference);
-                self.operation(operator, operand_word_ast.as_deref(), span);
-            }
-            WordPart::Length(reference)
-            | WordPart::ArrayAccess(reference)
-            | WordPart::ArrayLength(reference) => self.reference(reference),
-            WordPart::Substring { reference, offset_ast, length_ast, .. }
-            | WordPart::ArraySlice { reference, offset_ast, length_ast, .. } => {
-                self.reference(reference);
-                self.slice(offset_ast.as_deref(), length_ast.as_deref(), span);
-            }
-            _ => self.refuse("${", span),
-        }
-    }
-
-    fn parameter(&mut self, parameter: &BourneParameterExpansion, span: Span) {
-        match parameter {
-            BourneParameterExpansion::Access { reference }
-            | BourneParameterExpansion::Length { reference } => self.reference(reference),
-            BourneParameterExpansion::Slice { reference, offset_ast, length_ast, .. } => {
-                self.reference(reference);
-                self.slice(offset_ast.as_deref(), length_ast.as_deref(), span);
-            }
-            BourneParameterExpansion::Operation {
-                reference, operator, operand_word_ast, ..
-            } => {
-                self.reference(reference);
-                self.operation(operator, operand_word_ast.as_deref(), span);
-            }
-            _ => self.refuse("${", span),
-        }
-    }
-
-    fn slice(
-        &mut self,
-        offset: Option<&ArithmeticExprNode>,
-        length: Option<&ArithmeticExprNode>,
-        span: Span,
-    ) {
-        let is_plain = offset.is_some_and(|one| self.is_number(one))
-            && length.is_none_or(|one| self.is_number(one));
-        if !is_plain {
-            self.refuse("${", span);
-        }
-    }
-
-    fn operation(&mut self, operator: &ParameterOp, operand: Option<&Word>, span: Span) {
-        match operator {
-            ParameterOp::RemovePrefixShort { pattern }
-            | ParameterOp::RemovePrefixLong { pattern }
-            | ParameterOp::RemoveSuffixShort { pattern }
-            | ParameterOp::RemoveSuffixLong { pattern } => self.pattern(pattern),
-            ParameterOp::ReplaceFirst { pattern, replacement_word_ast, .. }
-            | ParameterOp::ReplaceAll { pattern, replacement_word_ast, .. } => {
-                self.pattern(pattern);
-                self.word(replacement_word_ast);
-            }
-            ParameterOp::UseDefault
-            | ParameterOp::UseReplacement
-            | ParameterOp::UpperFirst
-            | ParameterOp::UpperAll
-            | ParameterOp::LowerFirst
-            | ParameterOp::LowerAll => {}
-            ParameterOp::AssignDefault | ParameterOp::Error => self.refuse("${", span),
-        }
-        if let Some(word) = operand {
-            self.word(word);
-        }
-    }
-
-    fn reference(&mut self, reference: &VarRef) {
-        let Some(subscript) = &reference.subscript else { return };
-        let is_number =
-            subscript.syntax_text(self.source).bytes().all(|byte| byte.is_ascii_digit());
-        if !subscript.is_array_selector() && !is_number {
-            self.refuse(reference.name.as_str(), reference.span);
-        }
-    }
-
-    fn pattern(&mut self, pattern: &Pattern) {
-        for (part, _) in pattern.parts_with_spans() {
-            match part {
-                PatternPart::Word(word) => self.word(word),
-                PatternPart::Group { patterns, .. } => {
-                    for pattern in patterns {
-                        self.pattern(pattern);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Whether arithmetic is about numbers alone.
-    fn is_number(&self, node: &ArithmeticExprNode) -> bool {
-        match &node.kind {
-            ArithmeticExpr::Number(_) => true,
-            ArithmeticExpr::Variable(name) => self.numbers.contains(name.as_str()),
-            ArithmeticExpr::ShellWord(word) => match word.parts.as_slice() {
-                [WordPartNode { kind: WordPart::Variable(name), .. }] => {
-                    self.numbers.contains(name.as_str()) || name.as_str() == "#"
-                }
-                [WordPartNode { kind: WordPart::CommandSubstitution { body, .. }, .. }] => {
-                    self.is_count_of_input(body)
-                }
-                _ => false,
-            },
-            ArithmeticExpr::Parenthesized { expression } => self.is_number(expression),
-            ArithmeticExpr::Unary { expr, .. } | ArithmeticExpr::Postfix { expr, .. } => {
-                self.is_number(expr)
-            }
-            ArithmeticExpr::Binary { left, right, .. } => {
-                self.is_number(left) && self.is_number(right)
-            }
-            ArithmeticExpr::Assignment {
-                target: ArithmeticLvalue::Variable(name), value, ..
-            } => self.numbers.contains(name.as_str()) && self.is_number(value),
-            _ => false,
         }
     }
 }

@@ -154,14 +154,16 @@ fn a_shell_script_of_very_many_commands_is_refused() {
 fn names_that_lead_to_names_are_followed_within_bounds() {
     let calls =
         ["df.agg(f)", "df.apply(f)", "df.pivot_table(aggfunc=f)", "pd.read_csv(f)", "open(f)"];
-    let mut doubling = String::new();
+    let (mut doubling, mut chain) = (String::new(), String::new());
     for number in 0..200 {
         let next = number + 1;
-        doubling += &format!("f{number} = [f{next}, f{next}, (f{next}, {{'a': f{next}}})]\n");
+        writeln!(doubling, "f{number} = [f{next}, f{next}, (f{next}, {{'a': f{next}}})]").unwrap();
+    }
+    for number in 0..5_000 {
+        writeln!(chain, "f{number} = [f{}]", number + 1).unwrap();
     }
     let endless = ["f = [f]", "f = [g]\ng = [f]", "f = {'a': f}", "f = (f, f)", "f = sorted(f)"];
     let endless = endless.into_iter().map(str::to_owned);
-    let chain: String = (0..5_000).map(|one| format!("f{one} = [f{}]\n", one + 1)).collect();
     for names in endless.chain([doubling + "f = f0", chain + "f = [f0]"]) {
         for call in calls {
             let code = format!("import pandas as pd\ndf = pd.DataFrame()\n{names}\n{call}\n");

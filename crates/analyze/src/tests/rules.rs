@@ -48,7 +48,7 @@ fn every_rule_finds_its_example() {
 
 #[test]
 fn every_wrapper_and_interpreter_is_seen_through() {
-    let (wrappers, interpreters) = BUILT_IN.shell.all();
+    let (wrappers, interpreters, _) = BUILT_IN.shell.all();
     let wrappers = wrappers.iter().map(|one| (&one.programs, &one.example));
     let interpreters = interpreters.iter().map(|one| (&one.programs, &one.example));
     for (programs, example) in wrappers.chain(interpreters) {
@@ -62,6 +62,20 @@ fn every_wrapper_and_interpreter_is_seen_through() {
                     || has(&found, "irreversible", Risk::High)
             };
             assert!(seen, "{code}\n{:?}", lines(&found));
+        }
+    }
+}
+
+#[test]
+fn every_program_that_takes_in_files_is_seen_to() {
+    for reader in BUILT_IN.shell.all().2 {
+        for program in reader.programs() {
+            let code = reader.example.replace("{program}", program);
+            let found = findings("shell", &code);
+            let takes_in = |one: &Capability| {
+                matches!(one.name.as_str(), "reads" | "lists") && one.argument.raw() == "x.txt"
+            };
+            assert!(found.capabilities.iter().any(takes_in), "{code}\n{:?}", lines(&found));
         }
     }
 }

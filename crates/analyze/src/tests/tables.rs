@@ -67,7 +67,7 @@ fn python_that_starts_programs_is_followed_into_them() {
                 "import subprocess as s\ns.run(['rm', '-rf', 'x'], check=True)",
                 &["2 starts rm medium", "2 deletes x high"],
             ),
-            ("import subprocess\nsubprocess.run(['ls'])", &["2 starts ls medium"]),
+            ("import subprocess\nsubprocess.run(['ls'])", &["2 starts ls medium", "2 lists . low"]),
             (
                 "import subprocess\nsubprocess.run(command)",
                 &["2 starts - medium", "2 hides - high"],
@@ -218,19 +218,19 @@ fn shell_programs_are_found_wherever_they_stand() {
     check(
         "shell",
         &[
-            ("echo hello && ls -l | wc -l", &[]),
+            ("echo hello && ls -l | wc -l", &["1 lists . low"]),
             ("rm -rf a b", &["1 deletes a high", "1 deletes b high"]),
             ("/bin/rm x", &["1 deletes x high"]),
             ("\\rm x", &["1 deletes x high"]),
             ("r''m x", &["1 deletes x high"]),
-            ("echo $(rm x)", &["1 deletes x high"]),
+            ("echo $(rm x)", &["1 deletes x high", "1 lists - low"]),
             ("echo \"`rm x`\"", &["1 deletes x high"]),
             ("f() { rm x; }\nf", &["1 deletes x high"]),
-            ("ls | xargs rm", &["1 deletes - high"]),
+            ("ls | xargs rm", &["1 lists . low", "1 deletes - high"]),
             ("sudo -u root rm x", &["1 privileges sudo high", "1 deletes x high"]),
             ("env A=1 B=2 nice -n 5 timeout 3 rm x", &["1 deletes x high"]),
             ("find . -name '*.o' -delete", &["1 deletes . high", "1 lists . low"]),
-            ("find . -exec rm {} \\;", &["1 lists . low", "1 deletes {} high"]),
+            ("find . -exec rm {} \\;", &["1 lists . low", "1 deletes - high"]),
             ("sh -c 'rm x'", &["1 deletes x high"]),
             ("bash -ec \"rm $x\"", &["1 deletes - high"]),
             ("python3.11 -c 'import os; os.remove(\"x\")'", &["1 deletes x high"]),
@@ -242,7 +242,7 @@ fn shell_programs_are_found_wherever_they_stand() {
             ("cat <<E\n$(rm x)\nE", &["2 deletes x high"]),
             ("command -v rm", &[]),
             ("./configure", &["1 starts ./configure medium"]),
-            ("./ls", &["1 starts ./ls medium"]),
+            ("./ls", &["1 lists . low", "1 starts ./ls medium"]),
         ],
     );
 }
@@ -274,7 +274,7 @@ fn shell_that_fetches_or_hides_is_found_to() {
             ("git status", &[]),
             ("git clone git@github.com:a/b", &["1 connects github.com high"]),
             ("exec 3<>/dev/tcp/a.com/80", &["1 connects a.com high"]),
-            ("PATH=.:$PATH ls", &["1 hides PATH medium"]),
+            ("PATH=.:$PATH ls", &["1 hides PATH medium", "1 lists . low"]),
         ],
     );
 }
@@ -286,7 +286,7 @@ fn shell_redirections_are_files() {
         &[
             ("echo a > x", &["1 writes x medium"]),
             ("echo a >> ~/.bashrc", &["1 persists ~/.bashrc high"]),
-            ("ls > /dev/null 2>&1", &[]),
+            ("ls > /dev/null 2>&1", &["1 lists . low"]),
             ("sort < x", &["1 reads x low"]),
             ("echo a | tee x", &["1 writes x medium"]),
             ("dd if=/dev/zero of=/dev/sda", &["1 irreversible /dev/sda high"]),
@@ -376,19 +376,19 @@ fn lines_of_a_notebook_are_read_as_what_they_do() {
         "python",
         &[
             ("!rm -rf x", &["1 deletes x high"]),
-            ("import os\nx = 1\n!ls\nos.remove('y')", &["4 deletes y high"]),
+            ("import os\nx = 1\n!ls\nos.remove('y')", &["3 lists . low", "4 deletes y high"]),
             ("if x:\n    !curl https://a.example/x", &["2 connects a.example high"]),
             ("%pip install x", &["1 packages x high"]),
             ("!pip install x", &["1 packages x high"]),
-            ("%%bash\nls\nrm x\n", &["3 deletes x high"]),
+            ("%%bash\nls\nrm x\n", &["2 lists . low", "3 deletes x high"]),
             ("%%sh\n\nrm x", &["3 deletes x high"]),
             ("import os\n%time os.remove('y')", &["2 deletes y high"]),
-            ("import os\n!echo {os.remove('y')}", &["2 deletes y high"]),
+            ("import os\n!echo {os.remove('y')}", &["2 deletes y high", "2 lists - low"]),
             ("%%time\nimport os\nos.remove('y')", &["3 deletes y high"]),
             ("%%writefile a.py\nimport os\nos.remove('y')", &["1 writes a.py medium"]),
             ("!echo a; \\\nrm x", &["2 deletes x high"]),
             ("!{program} x", &["1 hides - high"]),
-            ("files = !ls\nprint(files)", &[]),
+            ("files = !ls\nprint(files)", &["1 lists . low"]),
             ("%matplotlib inline\n%pwd\n%cd x", &[]),
             // Nothing is surely understood.
             ("%load x", &["1 unreadable the Python code does not parse unknown"]),

@@ -59,7 +59,8 @@ impl Places {
             return Fit::Maybe;
         }
         let plain = self.plain(path);
-        let is_open = plain.contains(['*', '?', '[', '$', '`', '{', CUT]);
+        let is_open =
+            Self::is_of_others(path) || plain.contains(['*', '?', '[', '$', '`', '{', CUT]);
         let below = format!("{}/", plain.trim_end_matches('/'));
         let one = |pattern: &str| {
             // A pattern that begins with a star is about any folder.
@@ -78,10 +79,17 @@ impl Places {
         patterns.iter().map(one).max().unwrap_or(Fit::No)
     }
 
+    /// Whether a path may begin in the folder of another account, or another one of the shell's:
+    /// `~ann`, `~+`.
+    fn is_of_others(path: &str) -> bool {
+        path.strip_prefix('~').is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
+    }
+
     /// Whether a path is surely in the work folder.
     pub(crate) fn is_in_work_folder(&self, path: &str) -> bool {
         !path.is_empty()
             && !path.contains(['$', '`', '*', CUT])
+            && !Self::is_of_others(path)
             && Path::new(&self.plain(path)).starts_with(&self.work_folder)
     }
 }
@@ -105,7 +113,7 @@ mod tests {
         {
             assert_eq!(fit("~/.ssh/*", path), Fit::Yes, "{path}");
         }
-        for path in ["~/.sshx/id", "data/a.csv", "~ann/.ssh/id", "/root/.ssh/id"] {
+        for path in ["~/.sshx/id", "data/a.csv", "./~ann/.ssh/id", "/root/.ssh/id"] {
             assert_eq!(fit("~/.ssh/*", path), Fit::No, "{path}");
         }
         assert_eq!(fit("data/*", "data/../../.ssh/id"), Fit::No);
@@ -115,11 +123,12 @@ mod tests {
 
     #[test]
     fn what_is_computed_or_holds_what_is_meant_may_fit() {
-        for path in ["", "$X/id", "/home/*", "~", "/", "..", "a/a/…"] {
+        for path in ["", "$X/id", "/home/*", "~", "/", "..", "a/a/…", "~ann/.ssh/id", "~+/x"] {
             assert_eq!(fit("~/.ssh/*", path), Fit::Maybe, "{path}");
         }
         assert!(places().is_in_work_folder("a/b") && !places().is_in_work_folder("a/../../b"));
         assert!(!places().is_in_work_folder("a/a/…"), "it may leave the folder behind the cut");
+        assert!(!places().is_in_work_folder("~ann/a"));
         assert!(!places().is_in_work_folder("") && !places().is_in_work_folder("$X/a"));
     }
 }

@@ -1,7 +1,6 @@
 //! One command of a shell: whether its program and its words are on the list.
-//!
-//! Scripts of `sed` and `awk` are read as far as it takes to see that they only print.
 
+use super::scripts::{is_plain_awk, is_plain_jq, is_plain_sed};
 use crate::{
     rule::{own, own_text},
     rules::{BUILT_IN, Rules},
@@ -57,20 +56,20 @@ pub(crate) struct Harmless {
     pub(crate) reason: String,
     pub(crate) example: String,
     pub(crate) unlike: String,
-    programs: String,
+    pub(crate) programs: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(test), expect(dead_code, reason = "tests hold the reasons and proofs"))]
 pub(crate) struct Optioned {
-    programs: String,
+    pub(crate) programs: String,
     pub(crate) reason: String,
     pub(crate) example: String,
     pub(crate) unlike: String,
-    letters: String,
+    pub(crate) letters: String,
     values: String,
-    long: String,
+    pub(crate) long: String,
     most: Option<usize>,
     #[serde(default)]
     computed: bool,
@@ -299,6 +298,7 @@ fn is_plainly_optioned(optioned: &Optioned, program: &str, words: &[ShellWord]) 
                     .all(is_plain_script)
                     && (has_scripts || !operands.is_empty())
             }
+            "jq" => jq_program(words).is_some_and(is_plain_jq),
             "awk" => operands.first().is_some_and(|word| word.whole().is_some_and(is_plain_awk)),
             "xargs" => {
                 let inner: Vec<_> = operands.iter().map(|word| (*word).clone()).collect();
@@ -323,91 +323,21 @@ fn is_plainly_optioned(optioned: &Optioned, program: &str, words: &[ShellWord]) 
         }
 }
 
-/// Whether a script of `sed` only prints, deletes and replaces what it prints.
-fn is_plain_sed(script: &str) -> bool {
-    let mut rest = script.trim();
-    while !rest.is_empty() {
-        let Some(after) = sed_command(rest) else { return false };
-        rest = after.trim_start_matches([' ', ';', '\n']);
-    }
-    true
-}
-
-fn sed_address(text: &str) -> Option<&str> {
-    if let Some(rest) = text.strip_prefix('/') {
-        return after_delimited(rest, '/');
-    }
-    if let Some(rest) = text.strip_prefix('$') {
-        return Some(rest);
-    }
-    Some(text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '~'))
-}
-
-/// The text after the next `end` that no backslash stands before.
-fn after_delimited(text: &str, end: char) -> Option<&str> {
-    let mut is_escaped = false;
-    for (at, c) in text.char_indices() {
-        if is_escaped {
-            is_escaped = false;
-        } else if c == '\\' {
-            is_escaped = true;
-        } else if c == end {
-            return Some(&text[at + c.len_utf8()..]);
+/// The program that `jq` is given, if all words up to it are one each.
+fn jq_program(words: &[ShellWord]) -> Option<&str> {
+    let mut all = words.iter();
+    while let Some(word) = all.next().filter(|word| word.is_one()) {
+        match word.whole() {
+            Some("--arg" | "--argjson") => {
+                if !all.by_ref().take(2).all(ShellWord::is_one) {
+                    return None;
+                }
+            }
+            Some(text) if text.starts_with('-') => {}
+            text => return text,
         }
     }
     None
-}
-
-fn sed_command(text: &str) -> Option<&str> {
-    let mut rest = sed_address(text)?;
-    if let Some(after) = rest.strip_prefix(',') {
-        rest = sed_address(after)?;
-    }
-    let rest = rest.trim_start_matches([' ', '!']);
-    let mut all = rest.chars();
-    match all.next()? {
-        'p' | 'd' | 'q' | '=' | 'n' => {
-            let after = all.as_str();
-            let is_end = after.is_empty() || after.starts_with([';', '\n', ' ']);
-            is_end.then_some(after)
-        }
-        's' => {
-            let end = all.next()?;
-            if end.is_alphanumeric() || matches!(end, '\\' | '\n') {
-                return None;
-            }
-            let after = after_delimited(after_delimited(all.as_str(), end)?, end)?;
-            let rest = after.trim_start_matches(['g', 'p', 'i', 'I', '1', '2', '3']);
-            (rest.is_empty() || rest.starts_with([';', '\n', ' '])).then_some(rest)
-        }
-        _ => None,
-    }
-}
-
-/// Whether a program of `awk` only computes and prints.
-fn is_plain_awk(program: &str) -> bool {
-    let words =
-        ["system", "getline", "fflush", "close", "ENVIRON", "PROCINFO", "SYMTAB", "FUNCTAB"];
-    let has_word = |word: &str| program.contains(word);
-    // Which sign is in a text and which isn't depends on more than is read here: none may follow.
-    let writes = program.find("print").is_some_and(|at| program[at..].contains('>'));
-    let pipes = program.replace("||", "");
-    !words.iter().any(|word| has_word(word))
-        && !pipes.contains('|')
-        && (!program.contains('\\') || is_plain_escape(program))
-        && !program.contains('@')
-        && !writes
-}
-
-/// Whether every backslash only makes a sign of a text.
-fn is_plain_escape(program: &str) -> bool {
-    let mut all = program.chars();
-    while let Some(c) = all.next() {
-        if c == '\\' && !matches!(all.next(), Some('n' | 't' | '.' | '$')) {
-            return false;
-        }
-    }
-    true
 }
 
 fn is_plain_test(words: &[ShellWord]) -> bool {
@@ -477,37 +407,4 @@ fn is_plain_find(words: &[ShellWord]) -> bool {
         }
     }
     true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scripts_that_only_print() {
-        for script in ["3,5p", "s/a/b/g", "/^$/d", "$d", "s|a|b|;s/c/d/", "1!p", "10q"] {
-            assert!(is_plain_sed(script), "{script}");
-        }
-        for script in ["1e cmd", "s/a/b/e", "s/a/b/w x", "w x", "r x", "e", "1{e\n}", "s/a/b/ge"] {
-            assert!(!is_plain_sed(script), "{script}");
-        }
-        for program in
-            ["{ print $2 }", "NR > 1 { s += $5 } END { print s }", "/a|b/ || $1 == \"x>y\""]
-        {
-            assert_eq!(is_plain_awk(program), !program.contains("a|b"), "{program}");
-        }
-        for program in [
-            "BEGIN { system(\"x\") }",
-            "{ print > \"x\" }",
-            "{ print | \"sh\" }",
-            "BEGIN { \"x\" | getline }",
-            "{ @f() }",
-            "BEGIN { printf \"x\" > \"y\" }",
-            "{ print /\"/ > \"x\" }",
-            "{ print \";\" > \"x\" }",
-            "{ x = /\"/; print \"touch x\" | \"sh\" }",
-        ] {
-            assert!(!is_plain_awk(program), "{program}");
-        }
-    }
 }
