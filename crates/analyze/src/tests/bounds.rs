@@ -2,6 +2,7 @@
 //! within it, which is read.
 
 use super::*;
+use std::fmt::Write as _;
 
 const TOO_LONG: &str = "1 unreadable code that takes too long to parse high";
 const TOO_DEEP: &str = "1 unreadable code that is nested too deep high";

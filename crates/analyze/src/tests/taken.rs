@@ -97,6 +97,19 @@ fn ran(commands: &[String], folder: &Path, text: &str) -> Vec<(Option<i32>, Vec<
     commands.iter().map(run).collect()
 }
 
+/// The listed programs that are not here although they are promised.
+#[expect(clippy::disallowed_methods, reason = "the environment of the tests")]
+fn missing(folder: &Path) -> Vec<&'static str> {
+    if std::env::var_os("INTERPRETER_ALL_TOOLS").is_none_or(|promised| promised.is_empty()) {
+        return Vec::new();
+    }
+    let names: BTreeSet<_> = listed().into_iter().map(|(name, ..)| name).collect();
+    // Those of the shell itself are no programs.
+    let names = names.into_iter().filter(|name| !["shift", "wait", ":"].contains(name));
+    let is_missing = |name: &&str| ran(&[(*name).to_owned()], folder, "")[0].0 == Some(127);
+    names.filter(is_missing).collect()
+}
+
 /// The programs themselves are asked: a command whose output depends on what is in a file has taken
 /// it in, so a finding must tell of it.
 #[test]
@@ -105,6 +118,7 @@ fn no_program_takes_in_a_file_without_a_finding() {
     let folder = tempfile::tempdir().unwrap();
     let commands = untold();
     assert!(commands.len() > 100, "the control: {}", commands.len());
+    assert_eq!(missing(folder.path()), [""; 0], "`scripts/test` installs them");
     let first = ran(&commands, folder.path(), "1 alpha\n");
     let second = ran(&commands, folder.path(), "2 betas\n");
     let differ: Vec<_> = (0..commands.len()).filter(|&at| first[at] != second[at]).collect();
