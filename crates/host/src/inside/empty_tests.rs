@@ -65,7 +65,7 @@ fn neither_depth_nor_modes_keep_a_folder() {
         at = next;
     }
     drop(at);
-    fs::set_permissions(&top, Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&top, Permissions::from_mode(0o0)).unwrap();
     empty_around(std::slice::from_ref(&top), &top.join("home"), &[]).unwrap();
     assert_eq!(count(&top), 1);
 }

@@ -166,7 +166,9 @@ mod tests {
             "link".into(),
             format!("moved-{masked}"),
         ];
-        expected.iter_mut().for_each(|path| *path = path.trim_end_matches('/').to_owned());
+        for path in &mut expected {
+            *path = path.trim_end_matches('/').to_owned();
+        }
         let mut told: Vec<_> = left_out.iter().map(|path| path.trim_end_matches('/')).collect();
         told.sort_unstable();
         expected.sort();
