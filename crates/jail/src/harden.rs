@@ -24,7 +24,10 @@
 //! [core(5)]: https://man7.org/linux/man-pages/man5/core.5.html
 
 use crate::JailFailure;
-use rustix::process::{self, DumpableBehavior, Resource, Rlimit};
+use rustix::{
+    io::Errno,
+    process::{self, DumpableBehavior, Resource, Rlimit},
+};
 use std::io;
 
 /// Hardens this process against other programs of its user.
@@ -38,12 +41,22 @@ pub fn harden() -> Result<(), JailFailure> {
 
 fn hide() -> io::Result<()> {
     process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-    let none = Rlimit { current: Some(0), maximum: Some(0) };
-    process::setrlimit(Resource::Core, none)?;
+    lower_core()?;
     if process::dumpable_behavior()? == DumpableBehavior::NotDumpable
-        && process::getrlimit(Resource::Core).current == Some(0)
+        && process::getrlimit(Resource::Core).current.is_some_and(|most| most <= 1)
     {
         return Ok(());
     }
     Err(io::Error::other("the kernel did not keep the setting"))
+}
+
+/// No dump is as small as one byte. Not to 0, which sandboxes inherit: with 0 a crash in one would
+/// start the program outside that a pattern with a pipe names. A 0 that we have stays, unless we
+/// may raise it.
+fn lower_core() -> io::Result<()> {
+    let to = |most| Rlimit { current: Some(most), maximum: Some(most) };
+    match process::setrlimit(Resource::Core, to(1)) {
+        Err(Errno::PERM) => Ok(process::setrlimit(Resource::Core, to(0))?),
+        other => Ok(other?),
+    }
 }
