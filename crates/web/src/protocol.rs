@@ -7,7 +7,7 @@
 //! Pure: from text to values and back. Must not perform anything.
 
 pub(crate) use self::{
-    answering::{answer_rights, given_answer},
+    answering::{MOST_TEXT, answer_rights, given_answer},
     beside::{beat_line, broken_line, live_line, row_line, weights_line},
     refusal::{error_line, ok_line},
     request::read,

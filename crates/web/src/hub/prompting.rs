@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     caller::Caller,
-    protocol::{ErrorCode, ModelName, PictureSent, ProtocolError, TextFileSent},
+    protocol::{ErrorCode, MOST_TEXT, ModelName, PictureSent, ProtocolError, TextFileSent},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use interpreter_agent::{Mode, attached_image, attached_text};
@@ -21,9 +21,6 @@ use serde_json::Value;
 /// Pictures, and text files, that go with one prompt.
 const MOST_PICTURES: usize = 8;
 const MOST_FILES: usize = 8;
-
-/// Bytes of a prompt's text. Longer texts go along as files.
-const MOST_TEXT: usize = 1 << 20;
 
 /// The wish of a request.
 pub(super) enum PromptWish {
@@ -97,6 +94,7 @@ async fn asked(
     if text.trim().is_empty() {
         return Err(malformed("prompt: `text` is empty"));
     }
+    // Longer ones go along as files.
     if text.len() > MOST_TEXT {
         let error = malformed("prompt: `text` is longer than 1 MiB");
         return Err(error.hint("put it into a file of the work folder, with `put`, and name that"));

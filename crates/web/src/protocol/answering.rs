@@ -7,12 +7,15 @@
 //! # Mechanism
 //! An answer takes the right to answer, and the right of whatever it does besides: changes are
 //! applied and discarded with the right for that, and whatever stays in the settings is for whoever
-//! has them all.
+//! has them all. Texts of an answer are no longer than a prompt may be.
 
 use super::refusal::{ErrorCode, ProtocolError};
 use crate::caller::Right;
 use interpreter_core::{Grant, Span, session::GivenAnswer};
 use serde_json::{Map, Value};
+
+/// Bytes of a text that goes to the model or to code: of a prompt, and of an answer.
+pub(crate) const MOST_TEXT: usize = 1 << 20;
 
 /// Answers that have no fields.
 const PLAIN: [&str; 6] = ["run", "end", "refuse", "install", "discard", "later"];
@@ -27,8 +30,31 @@ pub(crate) fn given_answer(fields: Map<String, Value>) -> Result<GivenAnswer, Pr
     {
         return Err(malformed(format!("answer: unknown field `{other}`")));
     }
-    serde_json::from_value(Value::Object(fields))
-        .map_err(|error| malformed(format!("answer: {error}")))
+    let answer = serde_json::from_value(Value::Object(fields))
+        .map_err(|error| malformed(format!("answer: {error}")))?;
+    let (name, length) = text_of(&answer);
+    if length > MOST_TEXT {
+        return Err(malformed(format!("answer: `{name}` is longer than 1 MiB")));
+    }
+    Ok(answer)
+}
+
+/// The name and the bytes of an answer's text. Code has a bound of its own, and picks are paths.
+fn text_of(answer: &GivenAnswer) -> (&'static str, usize) {
+    match answer {
+        GivenAnswer::Reject { reason } => ("reason", reason.as_ref().map_or(0, String::len)),
+        GivenAnswer::Give { text } => ("text", text.reveal().len()),
+        GivenAnswer::Run
+        | GivenAnswer::Edit { .. }
+        | GivenAnswer::Stand { .. }
+        | GivenAnswer::End
+        | GivenAnswer::Allow { .. }
+        | GivenAnswer::Refuse
+        | GivenAnswer::Install
+        | GivenAnswer::Apply { .. }
+        | GivenAnswer::Discard
+        | GivenAnswer::Later => ("", 0),
+    }
 }
 
 /// The rights that an answer takes, all of them.
@@ -101,6 +127,17 @@ mod tests {
             json!({ "decision": "allow", "for": "ever" }),
         ] {
             assert_eq!(given(wrong.clone()).unwrap_err().code, ErrorCode::Malformed, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_a_prompt_may_be_and_no_longer() {
+        for (decision, name) in [("reject", "reason"), ("give", "text")] {
+            let sent = |length| json!({ "decision": decision, name: "x".repeat(length) });
+            assert!(given(sent(MOST_TEXT)).is_ok(), "{decision}");
+            let refused = given(sent(MOST_TEXT + 1)).unwrap_err();
+            assert_eq!(refused.code, ErrorCode::Malformed, "{decision}");
+            assert_eq!(refused.message, format!("answer: `{name}` is longer than 1 MiB"));
         }
     }
 }
