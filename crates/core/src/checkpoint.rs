@@ -64,7 +64,8 @@ pub enum FilesCheckpoint {
 pub struct Beside {
     /// Threads beside the one that runs cells; they are not there after a rewind.
     pub threads: u32,
-    /// Open sockets, whose other ends are not rewound.
+    /// Open sockets and pipes, and the system's timers and counters. Their other ends, and what is in
+    /// them, are not rewound.
     pub sockets: u32,
     /// Open files, whose positions are shared with later cells.
     pub files: u32,
@@ -82,15 +83,15 @@ impl Beside {
 impl fmt::Display for Beside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = [
-            (self.threads, "thread"),
-            (self.sockets, "open socket"),
-            (self.files, "open file"),
-            (self.programs, "running program"),
+            (self.threads, "thread", "threads"),
+            (self.sockets, "open socket or pipe", "open sockets or pipes"),
+            (self.files, "open file", "open files"),
+            (self.programs, "running program", "running programs"),
         ];
         let words: Vec<_> = counts
             .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, noun)| format!("{count} {noun}{}", if *count == 1 { "" } else { "s" }))
+            .filter(|(count, ..)| *count > 0)
+            .map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many }))
             .collect();
         match words.split_last() {
             Some((last, [])) => f.write_str(last),
@@ -176,6 +177,8 @@ mod tests {
         assert!(!one.is_empty());
         assert_eq!(one.to_string(), "1 open file");
         let all = Beside { threads: 2, sockets: 1, files: 3, programs: 1 };
-        assert_eq!(all.to_string(), "2 threads, 1 open socket, 3 open files and 1 running program");
+        let words = "2 threads, 1 open socket or pipe, 3 open files and 1 running program";
+        assert_eq!(all.to_string(), words);
+        assert_eq!(Beside { sockets: 2, ..none }.to_string(), "2 open sockets or pipes");
     }
 }

@@ -21,8 +21,9 @@
 # kernel looks when its memory has changed in size, and now and then; the copy looks every time, and
 # is none if it shares memory that was not kept.
 #
-# Not in a copy: threads, the other ends of sockets, programs that were started. The position in an
-# open file is shared with the kernel. The copy counts them in its claim.
+# Not in a copy: threads, the other ends of sockets, what is in pipes and the system's counters,
+# programs that were started. The position in an open file is shared with the kernel. The copy counts
+# them in its claim.
 from _signal import SIG_DFL, SIG_SETMASK, SIGCHLD, SIGCONT
 from _signal import getsignal, pthread_sigmask, sigtimedwait, sigwaitinfo, valid_signals
 from os import O_RDONLY, O_RDWR, O_WRONLY, ST_RDONLY, access, close, geteuid, open as open_file
@@ -328,7 +329,7 @@ def own():
     """Descriptors of the driver."""
     yield control.descriptor
     loop = getattr(driver.parts.get("awaiting"), "loop", None)
-    for name in ("_ssock", "_csock"):
+    for name in ("_ssock", "_csock", "_selector"):
         try:
             yield getattr(loop, name).fileno()
         except Exception:
@@ -336,6 +337,7 @@ def own():
 
 
 def count_open():
+    """Sockets, and pipes and counters that hold what was put into them since; and files."""
     sockets, files, ours = 0, 0, set(own())
     try:
         numbers = [int(name) for name in listdir("/proc/self/fd")]
@@ -347,7 +349,7 @@ def count_open():
         except OSError:
             continue  # The one by which they were listed.
         if number > 2 and number not in ours:
-            sockets += kind == 0o14
+            sockets += kind in (0o14, 0o1, 0)  # The system's own, such as eventfd, have no kind.
             files += kind == 0o10
     return sockets, files
 

@@ -84,7 +84,7 @@ pub enum Claim {
         process: u32,
         /// Threads that are not in the copy.
         threads: u32,
-        /// Open sockets.
+        /// Open sockets and pipes, and the system's timers and counters.
         sockets: u32,
         /// Open files.
         files: u32,

@@ -141,7 +141,7 @@ fn draw(screen: &mut Screen, cells: &[PastCell], plan: &RewindPlan) -> io::Resul
         screen.row_of_words(&format!("no longer staged: {}", plan.sent.join(", ")))?;
     }
     screen.row_of_words("temporary files and the home inside: emptied")?;
-    screen.say_quietly("Open files, sockets and running programs do not come back.")?;
+    screen.say_quietly("Open files, sockets, pipes and running programs do not come back.")?;
     if plan.programs > 0 {
         let programs = usize::try_from(plan.programs).unwrap_or(usize::MAX);
         screen.say(count(programs, "program") + " left running by code will be ended")?;

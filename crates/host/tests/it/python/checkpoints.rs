@@ -309,6 +309,25 @@ fn what_does_not_come_back_is_counted() {
     scene.run("await asyncio.sleep(0, 'awaited')").succeeds().results("'awaited'");
 }
 
+/// They keep whatever a later cell put into them.
+#[test]
+fn pipes_and_counters_are_counted() {
+    let mut scene = python();
+    scene.run("import ctypes, os, select\nlibc = ctypes.CDLL(None)").succeeds();
+    let all = [
+        ("a, b = os.pipe()", 2),
+        ("a, b = libc.eventfd(0, 0), libc.timerfd_create(1, 0)", 2),
+        ("e = select.epoll(); a, b = os.dup(e.fileno()), e.fileno()", 2),
+        // The control: nothing is in a folder.
+        ("a, b = os.open('/', os.O_RDONLY), os.open('/', os.O_RDONLY)", 0),
+    ];
+    for (number, (made, count)) in (1..).zip(all) {
+        scene.run(made).succeeds();
+        assert_eq!(checkpoint(&mut scene, number).beside(), (0, count, 0, 0), "{made}");
+        scene.run("os.close(a); os.close(b)").succeeds();
+    }
+}
+
 /// The process between a kernel and its copy takes its time to end.
 #[test]
 fn a_copy_is_told_of_once_it_can_be_gone_back_to() {

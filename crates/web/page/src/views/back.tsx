@@ -117,7 +117,7 @@ function Meaning({ plan }: { plan: Plan }): JSX.Element {
         <li>Temporary files and the home inside: emptied</li>
       </ul>
       {sent.length > 0 && <p>No longer staged: {sent.slice(0, NAMED).map((path, at) => <span key={path}>{at > 0 ? ", " : ""}<Name text={path} most={120} /></span>)}{sent.length > NAMED ? ` and ${sent.length - NAMED} more` : ""}</p>}
-      <p class="muted">Open files, sockets and running programs do not come back.</p>
+      <p class="muted">Open files, sockets, pipes and running programs do not come back.</p>
       {programs > 0 && <p>{count(programs, "program")} left running by code will be ended.</p>}
       {hosts.length > 0 && <p>Not undone: it reached {hosts.slice(0, NAMED).map((host, at) => <span key={host}>{at > 0 ? ", " : ""}<Name text={host} most={80} /></span>)}{hosts.length > NAMED ? ` and ${hosts.length - NAMED} more` : ""}</p>}
     </>
@@ -128,7 +128,7 @@ function how({ from, without, count: cells }: Interpreter): string {
   if (from === "nothing") return "starts afresh";
   if (from === "cells") return `by running ${count(cells ?? 0, "cell")} again, once you approve`;
   const { threads, sockets, files, programs } = without ?? { threads: 0, sockets: 0, files: 0, programs: 0 };
-  const all: [number, string][] = [[threads, "thread"], [sockets, "open socket"], [files, "open file"], [programs, "running program"]];
+  const all: [number, string][] = [[threads, "thread"], [sockets, sockets === 1 ? "open socket or pipe" : "open sockets or pipe"], [files, "open file"], [programs, "running program"]];
   const gone = all.filter(([number]) => number > 0).map(([number, noun]) => count(number, noun));
   return gone.length === 0 ? "from memory" : `from memory, without ${gone.join(", ")}`;
 }
