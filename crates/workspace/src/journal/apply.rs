@@ -274,8 +274,36 @@ mod tests {
         scene.set.apply(&[], Conflict::Overwrite).unwrap();
         let bits = |name: &str| mode(&scene.work.join(name));
         assert_eq!((bits("tool"), bits("old")), (0o750, 0o755));
-        assert_eq!((bits("shared"), bits("shared/in")), (0o2750, 0o2777));
+        assert_eq!((bits("shared"), bits("shared/in")), (0o2750, 0o2755));
         assert_eq!(fs::metadata(scene.work.join("tool")).unwrap().mtime(), 1_000_000);
+    }
+
+    /// No list names the folders that a file brings with it, nor the mode of an empty one.
+    #[test]
+    fn new_folders_let_nobody_else_write_in_them() {
+        let mut scene = Scene::new(&[("theirs/f", "x"), ("file", "x")]);
+        set_mode(&scene.work.join("theirs"), 0o775);
+        scene.writes("lib/pkg/deploy", "x").writes("empty/", "").writes("own/", "");
+        scene.writes("file/", "").writes("file/in", "x").writes("theirs/f", "y");
+        for open in ["lib", "lib/pkg", "file", "theirs"] {
+            scene.sets_mode(open, 0o777);
+        }
+        scene.sets_mode("empty", 0o1777).sets_mode("own", 0o2700);
+        let shown = scene.set.changes().unwrap();
+        let theirs = shown.iter().find(|file| file.path == "theirs/").unwrap();
+        assert_eq!(theirs.details(), "mode 775 → 777, writable by everybody");
+        // The person's own chmod came before the set as far as this test is concerned.
+        scene.set.apply(&[], Conflict::Overwrite).unwrap();
+        let bits = |name: &str| mode(&scene.work.join(name));
+        assert_eq!((bits("lib"), bits("lib/pkg"), bits("file")), (0o755, 0o755, 0o755));
+        assert_eq!((bits("empty"), bits("own")), (0o755, 0o700));
+        // Of a folder that the person had, the list has told.
+        assert_eq!(bits("theirs"), 0o777);
+        // Nothing is left to apply, and all of it can be taken back.
+        assert_eq!(scene.lines(), Vec::<String>::new());
+        scene.set.undo(Conflict::Refuse).unwrap();
+        assert_eq!((bits("theirs"), scene.reads("file")), (0o775, "x".into()));
+        assert!(!scene.work.join("lib").exists());
     }
 
     #[test]

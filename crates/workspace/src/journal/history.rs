@@ -7,8 +7,9 @@ use crate::{
     journal::log::{Entry, Journal, State},
     tree::{
         folder::Folder,
+        node::Node,
         relative::Relative,
-        stat::{Moment, Stat},
+        stat::{Kind, Moment, Stat},
     },
 };
 use std::{collections::HashMap, io};
@@ -50,6 +51,15 @@ impl<'a> History<'a> {
         let touched = |entry: &Entry| entry.left != now.map(Stat::stamp);
         self.says(Last::Applied, path, staged)
             && self.0.get(path).is_some_and(|(_, entry)| touched(entry))
+    }
+
+    /// Whether there is a folder since something was applied.
+    pub(crate) fn is_new_folder(&self, path: &Relative) -> bool {
+        let is_folder =
+            |node: &Option<Node>| node.as_ref().is_some_and(|node| node.kind() == Kind::Folder);
+        self.0.get(path).is_some_and(|(last, entry)| {
+            *last == Last::Applied && is_folder(&entry.after) && !is_folder(&entry.before)
+        })
     }
 
     /// Whether what the program staged at that moment was applied and taken out again.

@@ -8,7 +8,7 @@ use crate::{
         content::{self, Content},
         folder::Folder,
         relative::{bytes_of, text_of},
-        stat::{Kind, Moment, Owner, PERMISSIONS, Stat},
+        stat::{Kind, Moment, NEW_FOLDER, Owner, PERMISSIONS, Stat},
         unlock::of_descriptor,
     },
 };
@@ -67,18 +67,16 @@ impl Node {
     }
 
     /// The program's entry, to replace the person's `before`. It is never set-user-id; a folder
-    /// keeps the bits that the person gave it.
+    /// keeps the bits that the person gave it, and a new one lets nobody else write: it is often
+    /// in no list, only what is in it.
     pub(crate) fn taken_over(shape: Shape, stat: &Stat, before: Option<&Stat>) -> Self {
-        let marks = match (&shape, before) {
-            (Shape::Folder, Some(before)) if before.kind == Kind::Folder => before.mode & 0o7000,
-            (Shape::File { .. } | Shape::Symlink { .. } | Shape::Folder, _) => 0,
+        let mode = stat.mode & PERMISSIONS;
+        let mode = match (&shape, before) {
+            (Shape::Folder, Some(old)) if old.kind == Kind::Folder => mode | old.mode & 0o7000,
+            (Shape::Folder, _) => mode & NEW_FOLDER,
+            (Shape::File { .. } | Shape::Symlink { .. }, _) => mode,
         };
-        Self {
-            shape,
-            mode: stat.mode & PERMISSIONS | marks,
-            modified: stat.modified,
-            owner: before.map(|before| before.owner),
-        }
+        Self { shape, mode, modified: stat.modified, owner: before.map(|before| before.owner) }
     }
 
     /// The kind of entry.

@@ -21,7 +21,7 @@ use crate::{
         layer,
         listing::list,
         relative::Relative,
-        stat::{Kind, PERMISSIONS, Stat},
+        stat::{Kind, NEW_FOLDER, PERMISSIONS, Stat},
         verdicts::Verdicts,
     },
 };
@@ -203,7 +203,12 @@ impl Pair {
             }
             Kind::Folder => match before {
                 Some(before) if before.kind == Kind::Folder => {
-                    let same = settled || same_mode(&before, &stat);
+                    // One that we made allows less than the program's.
+                    let made = || {
+                        history.is_new_folder(path)
+                            && stat.mode & NEW_FOLDER == before.mode & PERMISSIONS
+                    };
+                    let same = settled || same_mode(&before, &stat) || made();
                     Found::Folder((!same).then(|| delta(Some(stat))), self.beside)
                 }
                 Some(_) | None => Found::Folder(Some(delta(Some(stat))), Beside::Nothing),

@@ -11,6 +11,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The bits that a program inside may set for the person's files.
 pub(crate) const PERMISSIONS: u32 = 0o777;
 
+/// The most of them that a folder gets which the person did not have.
+pub(crate) const NEW_FOLDER: u32 = 0o755;
+
 /// A time of the file system, to the nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Moment {
