@@ -14,6 +14,9 @@ use std::{
 /// Most names that are remembered of one language.
 const NAMES: usize = 2_000;
 
+/// Most meanings of one name that are remembered: the first ones.
+const MEANINGS: usize = 64;
+
 /// Most modules of which everything was imported that are remembered.
 const STARS: usize = 8;
 
@@ -68,6 +71,8 @@ pub(crate) struct Known {
     pub(crate) values: HashMap<String, Value>,
     /// Functions that were defined, and what calling them does.
     pub(crate) functions: HashMap<String, Vec<Says<'static>>>,
+    /// Every name that was set.
+    pub(crate) bound: HashSet<String>,
     /// Whether the shell may be in another folder than the work folder.
     pub(crate) is_moved: bool,
     /// Whether some code has set names that are not here.
@@ -75,12 +80,33 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// This, and then what a later cell has set: of the names that it `bound`, only that counts.
-    pub(crate) fn then(mut self, later: Self, bound: impl Iterator<Item = String>) -> Self {
+    /// Whether an earlier cell may have set a name.
+    pub(crate) fn may_have(&self, name: &str) -> bool {
+        self.bound.contains(name) || self.bound.len() >= NAMES
+    }
+
+    /// This, and then what a later cell may have set, which `bound` these names: it may have ended
+    /// before, or not have come by. So a name that was set before may stand for either.
+    pub(crate) fn then(mut self, mut later: Self, bound: impl Iterator<Item = String>) -> Self {
         for name in bound {
-            self.meanings.remove(&name);
-            self.values.remove(&name);
-            self.functions.remove(&name);
+            if self.may_have(&name) {
+                if self.values.get(&name) != later.values.get(&name) {
+                    self.values.remove(&name);
+                    later.values.remove(&name);
+                }
+                if let Some(earlier) = self.meanings.remove(&name) {
+                    let now = later.meanings.entry(name.clone()).or_default();
+                    join(now, earlier, |one, other| one == other);
+                }
+                if let Some(earlier) = self.functions.remove(&name) {
+                    let now = later.functions.entry(name.clone()).or_default();
+                    join(now, earlier, |one, other| {
+                        (one.deed, one.severity) == (other.deed, other.severity)
+                    });
+                }
+            } else {
+                self.bound.insert(name);
+            }
         }
         let room = |held: usize| NAMES.saturating_sub(held);
         let room = (room(self.meanings.len()), room(self.values.len()), room(self.functions.len()));
@@ -109,6 +135,14 @@ impl Known {
         }
         self
     }
+}
+
+/// Puts what a name meant earlier before what it may mean now.
+fn join<T>(now: &mut Vec<T>, mut earlier: Vec<T>, is_same: impl Fn(&T, &T) -> bool) {
+    now.retain(|one| !earlier.iter().any(|other| is_same(one, other)));
+    earlier.append(now);
+    earlier.truncate(MEANINGS);
+    *now = earlier;
 }
 
 /// The findings of a script so far: by our own rules, and by added ones.

@@ -44,6 +44,7 @@ pub(crate) mod lines;
 mod loops;
 mod names;
 mod notebook;
+pub(crate) mod sure;
 mod values;
 
 pub use assignments::assignments;

@@ -67,6 +67,28 @@ pub(crate) struct StrictNames {
     pub(crate) functions: HashSet<String>,
     pub(crate) locals: HashSet<String>,
     pub(crate) has: HashSet<&'static str>,
+    /// Names that it may have set, depending on how far it came.
+    pub(crate) unsure: HashSet<String>,
+}
+
+impl StrictPast {
+    /// Whether earlier code may have set a name.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.known.contains(name) || self.foreign.contains(name)
+    }
+
+    fn forget(&mut self, name: &str) {
+        self.imports.remove(name);
+        self.known.remove(name);
+        self.functions.remove(name);
+        self.locals.remove(name);
+        self.known.remove(&other_space(name));
+    }
+}
+
+/// A function of the name of a variable, or the reverse, in languages that tell the two apart.
+fn other_space(name: &str) -> String {
+    name.strip_suffix("()").map_or_else(|| format!("{name}()"), str::to_owned)
 }
 
 impl Strict {
@@ -93,30 +115,48 @@ impl Strict {
         self.unknown.is_empty()
     }
 
-    /// Takes over what the code has set.
+    /// Takes over what the code may have set: it may have ended before, or not have come by. So a name
+    /// that was set before may stand for either, and means only what both mean.
     pub(crate) fn learn(&mut self, names: StrictNames) {
         let is_clean = self.is_read && self.is_clean();
         let past = &mut self.past;
         past.has.extend(&names.has);
         let mut set: HashSet<String> = names.bound;
         set.extend(names.imports.keys().cloned());
-        for name in &set {
-            past.imports.remove(name);
-            past.known.remove(name);
-            past.functions.remove(name);
-            past.locals.remove(name);
-            // A function of this name, in languages that tell the two apart.
-            past.known.remove(&format!("{name}()"));
-        }
         if is_clean {
-            past.imports.extend(names.imports);
             past.attributes.extend(names.attributes);
-            past.known.extend(set);
-            past.functions.extend(names.functions);
-            past.locals.extend(names.locals);
         } else {
             past.is_foreign = true;
-            past.foreign.extend(set);
+        }
+        past.foreign.extend(names.unsure.into_iter().filter(|name| !past.known.contains(name)));
+        for name in set {
+            let is_new = !past.knows(&name) && !past.knows(&other_space(&name));
+            let imported = names.imports.get(&name);
+            if !is_clean || (!is_new && imported != past.imports.get(&name)) {
+                past.forget(&name);
+                past.foreign.insert(name);
+                continue;
+            }
+            // One that isn't new was the same before, or is it no more.
+            let may = |held: &HashSet<String>| is_new || held.contains(&name);
+            let is_function = names.functions.contains(&name) && may(&past.functions);
+            let is_local = names.locals.contains(&name) && may(&past.locals);
+            let is_known = is_new || past.known.contains(&name);
+            past.forget(&name);
+            if is_function {
+                past.functions.insert(name.clone());
+            }
+            if is_local {
+                past.locals.insert(name.clone());
+            }
+            if let Some(path) = imported {
+                past.imports.insert(name.clone(), path.clone());
+            }
+            if is_known {
+                past.known.insert(name);
+            } else {
+                past.foreign.insert(name);
+            }
         }
         let size =
             past.imports.len() + past.attributes.len() + past.known.len() + past.foreign.len();

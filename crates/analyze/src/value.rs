@@ -3,7 +3,7 @@
 use crate::literal::Literal;
 
 /// The value of an expression.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Value {
     pub(crate) text: Literal,
     /// Its elements, if it is a list.

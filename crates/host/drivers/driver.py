@@ -341,32 +341,42 @@ class Watch:
         return load("imports").find(Watch, name, path, target) if name in WATCHED else None
 
 
-def is_for_listed():
-    """Whether a well known package imports, and not the code: told by the frames behind it."""
+def folder():
+    """The folder where the code runs, if it is there."""
+    try:
+        return getcwd()
+    except OSError:
+        return None
+
+
+def is_for_folder():
+    """Whether the code imports, or a file of its folder: told by whoever stands behind the import.
+    Python's own modules and packages try many a name that may not be installed."""
     frame = sys._getframe(2)
     while frame is not None:
-        root = str(frame.f_globals.get("__name__")).partition(".")[0]
-        if root in LISTED:
-            return True
-        if root == "__main__":
-            return False
+        name = str(frame.f_globals.get("__name__"))
+        if name.partition(".")[0] != "importlib":
+            break
         frame = frame.f_back
-    return False
+    if frame is None or name == "__main__":
+        return True
+    file, here = frame.f_globals.get("__file__"), folder()
+    if not isinstance(file, str) or here is None or name.partition(".")[0] in LISTED:
+        return False
+    if not file.startswith("/"):
+        return True
+    return file.startswith(here + "/") and "/site-packages/" not in file[len(here) :]
 
 
 class Listed:
-    """Finds well known packages, and what those import, everywhere but in the folder where the
-    code runs: they try many a package that may not be installed."""
+    """Finds well known packages, and what others than the code import, everywhere but in the folder
+    where the code runs."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if path is not None or not (name in LISTED or is_for_listed()):
+        if path is not None or (name not in LISTED and is_for_folder()):
             return None
-        here = {"", "."}
-        try:
-            here.add(getcwd())
-        except OSError:
-            pass  # The folder is gone, so nothing is found in it.
+        here = {"", ".", folder()}
         elsewhere = [place for place in sys.path if place not in here]
         for finder in sys.meta_path:
             if finder is Listed or finder is Watch:

@@ -146,6 +146,7 @@ impl Names {
     /// The value of a name: its own if it is bound once, or an earlier cell's.
     pub(super) fn value(&self, name: &str) -> Option<&Value> {
         match self.bound.get(name) {
+            Some(_) if self.past.may_have(name) => None,
             Some(_) => self.fresh.values.get(name),
             None => self.past.values.get(name),
         }
@@ -153,10 +154,8 @@ impl Names {
 
     /// The deeds of an earlier cell's function.
     pub(super) fn does(&self, name: &str) -> &[Says<'static>] {
-        match self.bound.get(name) {
-            Some(_) => &[],
-            None => self.past.functions.get(name).map_or(&[], Vec::as_slice),
-        }
+        // Its own deeds are found where it stands.
+        self.past.functions.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The names that the session knows after this script.

@@ -8,6 +8,7 @@
 use super::{
     lines::Lines,
     names::{CHAIN, Names, STARS, is_import, item},
+    sure,
     values::{DEPTH, Reader},
 };
 use crate::analysis::Script;
@@ -23,6 +24,7 @@ use ruff_text_size::Ranged;
 pub(super) fn bind(body: &[Stmt], names: Names, script: &Script, lines: &Lines<'_>) -> Names {
     let mut counting = Counting(names);
     counting.visit_body(body);
+    counting.0.sure = sure::names(body).into_iter().map(str::to_owned).collect();
     let mut binding = Binding { names: counting.0, script, lines };
     binding.visit_body(body);
     binding.names

@@ -41,6 +41,8 @@ pub(super) struct Names {
     pub(super) fresh: Known,
     /// How often each name is bound.
     pub(super) bound: HashMap<String, usize>,
+    /// Names that it surely sets before it uses them.
+    pub(super) sure: HashSet<String>,
     /// Names whose list grows.
     pub(super) growing: HashSet<String>,
     /// The lines of functions.
@@ -55,6 +57,7 @@ impl Names {
             past,
             fresh: Known::default(),
             bound: HashMap::new(),
+            sure: HashSet::new(),
             growing: HashSet::new(),
             bodies: Vec::new(),
             fuel,
@@ -81,6 +84,7 @@ impl Names {
     /// The value of a name.
     pub(super) fn value(&self, name: &str) -> Option<&Value> {
         match self.bound.get(name) {
+            Some(_) if self.past.may_have(name) && !self.sure.contains(name) => None,
             Some(_) => self.fresh.values.get(name),
             None => self.past.values.get(name),
         }
@@ -88,10 +92,10 @@ impl Names {
 
     /// The deeds of an earlier cell's function.
     pub(super) fn does(&self, name: &str) -> &[Says<'static>] {
-        match self.bound.get(name) {
-            Some(_) => &[],
-            None => self.past.functions.get(name).map_or(&[], Vec::as_slice),
+        if self.sure.contains(name) {
+            return &[];
         }
+        self.past.functions.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The names that the session knows after this script.

@@ -18,6 +18,8 @@ const LONGEST: usize = 4 * 1024;
 #[derive(Default)]
 pub(super) struct Names {
     pub(super) past: Known,
+    /// Variables that it surely sets before it uses them.
+    pub(super) sure: HashSet<String>,
     pub(super) functions: HashSet<String>,
     /// The lines of functions.
     pub(super) bodies: Vec<(String, RangeInclusive<u32>)>,
@@ -32,8 +34,8 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn after(past: Known) -> Self {
-        Self { past, ..Self::default() }
+    pub(super) fn after(past: Known, sure: HashSet<String>) -> Self {
+        Self { past, sure, ..Self::default() }
     }
 
     pub(super) fn set(&mut self, variable: &str, value: Option<&str>) {
@@ -63,6 +65,7 @@ impl Names {
     /// The text that a variable holds.
     pub(super) fn value(&self, variable: &str) -> Option<&str> {
         match self.variables.get(variable) {
+            Some(_) if self.past.may_have(variable) && !self.sure.contains(variable) => None,
             Some(held) => held.as_deref(),
             None => match self.past.values.get(variable) {
                 Some(held) => held.text.whole(),
@@ -79,9 +82,7 @@ impl Names {
 
     /// The deeds of an earlier cell's function.
     pub(super) fn does(&self, name: &str) -> &[Says<'static>] {
-        if self.functions.contains(name) {
-            return &[];
-        }
+        // Its own deeds are found where it stands.
         self.past.functions.get(name).map_or(&[], Vec::as_slice)
     }
 

@@ -26,8 +26,9 @@ use interpreter_core::{Deed, Risk};
 use shuck_ast::{
     ArithmeticForCommand, Assignment, AssignmentValue, BinaryCommand, BinaryOp, BuiltinCommand,
     Command, CompoundCommand, ConditionalExpr, DeclOperand, File, Redirect, RedirectTarget,
-    SimpleCommand, Span, Stmt, StmtSeq, Word, static_command_name_text,
+    SimpleCommand, Span, Stmt, StmtSeq, StmtTerminator, Word, static_command_name_text,
 };
+use std::collections::HashSet;
 
 /// Most bytes of printed text that are followed through the pipes of a script.
 const PRINTED: usize = 1024 * 1024;
@@ -36,7 +37,7 @@ const PRINTED: usize = 1024 * 1024;
 pub(super) fn walk(file: &File, script: &Script, analysis: &mut Analysis) {
     let nothing = Names::default();
     let mut learning = Walk::new(script, &nothing, analysis);
-    learning.learned = Names::after(script.known.clone());
+    learning.learned = Names::after(script.known.clone(), first_set(file));
     learning.is_learning = true;
     let input = Input::of(script.input.clone());
     learning.statements(&file.body, &input);
@@ -46,6 +47,25 @@ pub(super) fn walk(file: &File, script: &Script, analysis: &mut Analysis) {
     analysis.folder = Folder::Work;
     let learned = names.learned(script.known.clone(), analysis.so_far());
     analysis.learn(script, learned);
+}
+
+/// The variables that a script sets before it does anything else.
+fn first_set(file: &File) -> HashSet<String> {
+    let assignments = file.body.iter().map_while(|statement| match &statement.command {
+        Command::Simple(simple)
+            if simple.args.is_empty()
+                && simple.name.span.start == simple.name.span.end
+                && statement.redirects.is_empty()
+                && statement.terminator.is_none_or(|end| end == StmtTerminator::Semicolon) =>
+        {
+            Some(&simple.assignments)
+        }
+        _ => None,
+    });
+    // Such as take their own earlier value are set by that.
+    let plain = |one: &&Assignment| !one.append && one.target.subscript.is_none();
+    let set = assignments.flatten().filter(plain);
+    set.map(|one| one.target.name.as_str().to_owned()).collect()
 }
 
 pub(super) struct Walk<'a> {

@@ -81,7 +81,9 @@ impl<'a> StrictWalk<'_, 'a> {
     /// The kind of thing that a name stands for.
     pub(super) fn name(&mut self, name: &str, range: TextRange) -> Kind {
         let imported = self.bound.imports.get(name).map(Vec::as_slice);
-        let earlier = self.past.imports.get(name);
+        let is_sure = self.bound.sure.contains(name);
+        let earlier = self.past.imports.get(name).filter(|_| !is_sure);
+        let is_foreign = self.past.foreign.contains(name) && !is_sure;
         let is_set = self.bound.names.contains(name);
         if imported.is_some() || earlier.is_some() {
             let paths = imported.unwrap_or_default().iter().chain(earlier);
@@ -89,7 +91,9 @@ impl<'a> StrictWalk<'_, 'a> {
             let first = kinds.next().flatten();
             return match first {
                 Some(kind) if kinds.all(|other| other == first) => {
-                    if is_set && kind != Kind::Value {
+                    let is_mixed =
+                        is_set || (earlier.is_none() && self.past.knows(name) && !is_sure);
+                    if is_foreign || (is_mixed && kind != Kind::Value) {
                         return self.unknown(name, range);
                     }
                     kind
@@ -109,11 +113,11 @@ impl<'a> StrictWalk<'_, 'a> {
         if self.names.is_refused(name) {
             return self.unknown(name, range);
         }
-        if self.names.is_builtin(name) && !self.past.foreign.contains(name) {
+        if self.names.is_builtin(name) && !is_foreign {
             return Kind::Value;
         }
-        let is_foreign = self.past.foreign.contains(name)
-            || (self.past.is_foreign && !is_set && !self.past.known.contains(name));
+        let is_foreign =
+            is_foreign || (self.past.is_foreign && !is_set && !self.past.known.contains(name));
         if is_foreign || is_dunder(name) {
             return self.unknown(name, range);
         }

@@ -10,6 +10,7 @@
 
 use super::{Strict, StrictNames};
 use crate::shell::words::plain;
+use defined::Defined;
 use programs::ShellWord;
 use shuck_ast::{
     ArrayElem, Assignment, AssignmentValue, BuiltinCommand, Command, CompoundCommand,
@@ -19,6 +20,7 @@ use shuck_ast::{
 };
 use std::collections::{HashMap, HashSet};
 
+mod defined;
 pub(crate) mod programs;
 mod scripts;
 mod words;
@@ -47,7 +49,8 @@ pub(crate) fn judge(file: &File, source: &str, strict: &mut Strict) {
     let mut walk = ShellWalk {
         source,
         strict,
-        functions: HashSet::new(),
+        functions: Defined::of(file),
+        written: defined::written(source),
         variables: HashSet::new(),
         numbers: HashSet::new(),
         spoiled: HashSet::new(),
@@ -56,13 +59,14 @@ pub(crate) fn judge(file: &File, source: &str, strict: &mut Strict) {
     if walk.strict.past.is_foreign {
         walk.unknown("an earlier command", 1);
     }
-    walk.functions_of(&file.body);
     walk.numbers = numbers(&mut walk, file);
     walk.statements(&file.body);
-    let functions = walk.functions.iter().map(|name| format!("{name}()"));
-    let bound = functions.chain(walk.variables.iter().cloned()).collect();
+    let functions = walk.functions.for_later().map(|name| format!("{name}()"));
+    let bound: HashSet<String> = functions.chain(walk.variables.iter().cloned()).collect();
+    let unsure = walk.written.iter().map(|name| format!("{name}()"));
+    let unsure = unsure.filter(|name| !bound.contains(name)).collect();
     strict.finish();
-    strict.learn(StrictNames { bound, ..StrictNames::default() });
+    strict.learn(StrictNames { bound, unsure, ..StrictNames::default() });
 }
 
 /// Most walks to see which variables are numbers.
@@ -80,6 +84,7 @@ fn numbers(walk: &mut ShellWalk<'_>, file: &File) -> HashSet<String> {
         source: walk.source,
         strict: &mut scratch,
         functions: walk.functions.clone(),
+        written: walk.written.clone(),
         variables: HashSet::new(),
         numbers: HashSet::new(),
         spoiled: HashSet::new(),
@@ -105,7 +110,9 @@ fn numbers(walk: &mut ShellWalk<'_>, file: &File) -> HashSet<String> {
 struct ShellWalk<'s> {
     source: &'s str,
     strict: &'s mut Strict,
-    functions: HashSet<String>,
+    functions: Defined,
+    /// Functions that stand in it at all.
+    written: HashSet<String>,
     variables: HashSet<String>,
     /// Variables that hold numbers.
     numbers: HashSet<String>,
@@ -122,15 +129,6 @@ impl ShellWalk<'_> {
 
     fn refuse(&mut self, what: &str, span: Span) {
         self.unknown(what, span.start.line());
-    }
-
-    /// The functions of a script.
-    fn functions_of(&mut self, statements: &StmtSeq) {
-        for statement in statements.iter() {
-            if let Command::Function(function) = &statement.command {
-                self.functions.extend(function.static_names().map(|name| name.as_str().into()));
-            }
-        }
     }
 
     /// Whether words are numbers: such that stand there, in braces, or from `seq`.
@@ -357,8 +355,15 @@ impl ShellWalk<'_> {
         if !has_name && simple.args.is_empty() {
             return; // Assignments alone.
         }
-        if self.functions.contains(&name) || self.strict.past.known.contains(&format!("{name}()")) {
+        let own = format!("{name}()");
+        if self.functions.is_at(&name, simple.span.start.offset())
+            || self.strict.past.known.contains(&own)
+        {
             return;
+        }
+        // It may be the program of that name.
+        if self.written.contains(&name) || self.strict.past.foreign.contains(&own) {
+            self.refuse(&name, simple.span);
         }
         if name == "read" {
             let names = simple.args.iter().filter_map(|word| plain(word, self.source));

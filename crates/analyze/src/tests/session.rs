@@ -47,15 +47,35 @@ fn names_and_values_last_from_cell_to_cell() {
 }
 
 #[test]
-fn the_newest_value_counts_and_a_computed_one_is_not_known() {
+fn a_name_that_was_set_twice_may_stand_for_either() {
     let open = "open(p)";
-    assert_eq!(last("python", &["p = 'a'", "p = '/etc/b'", open]), ["1 reads /etc/b medium"]);
+    // The second cell may have ended before.
+    assert_eq!(last("python", &["p = 'a'", "p = '/etc/b'", open]), ["1 reads - low"]);
+    assert_eq!(last("python", &["p = '/etc/b'", "p = '/etc/b'", open]), ["1 reads /etc/b medium"]);
+    // Here it has not.
+    assert_eq!(last("python", &["p = 'a'", "p = '/etc/b'\nopen(p)"]), ["2 reads /etc/b medium"]);
+    assert_eq!(last("python", &["p = '/etc/b'", "if q: p = 'a'\nopen(p)"]), ["2 reads - low"]);
+    assert_eq!(last("python", &["p = '/etc/b'", "open(p)\np = 'a'"]), ["1 reads - low"]);
+    let late = "def f(): open(p)\nf()\np = 'a'";
+    assert_eq!(last("python", &["p = '/etc/b'", late]), ["1 reads - low"]);
+    assert_eq!(last("shell", &["p=/etc/b", "p=a\ncat $p"]), ["2 reads a low"]);
+    assert_eq!(last("shell", &["p=/etc/b", "cat $p\np=a"])[0], "1 reads - low");
     assert_eq!(last("python", &["p = 'a'", "p = f()", open]), ["1 reads - low"]);
     assert_eq!(last("python", &["p = 'a'", "for p in q: pass", open]), ["1 reads - low"]);
     assert_eq!(last("python", &["p = 'a'", "del p", open]), ["1 reads - low"]);
-    // A function that is defined again no longer does what it did.
     let old = "def f():\n  import os\n  os.remove('x')";
-    assert_eq!(last("python", &[old, "def f(): pass", "f()"]), Vec::<String>::new());
+    let again = "int('x')\ndef f(): pass";
+    assert_eq!(last("python", &[old, again, "f()"]), ["1 deletes - high"]);
+    assert_eq!(last("python", &[old, "def f(): pass\nf()"]), Vec::<String>::new());
+    for (name, cells) in [
+        ("python", ["from os import remove as g", "int('x')\ndef g(p): pass", "g('x')"]),
+        (
+            "python",
+            ["from os import remove as g", "if False:\n    from math import sqrt as g", "g('x')"],
+        ),
+    ] {
+        assert_eq!(last(name, &cells), ["1 deletes x high"], "{cells:?}");
+    }
 }
 
 #[test]

@@ -198,6 +198,72 @@ fn names_of_earlier_cells_count_as_their_code_did() {
     assert!(!after(&["from weird import print"], "print('x')"));
     assert!(!after(&["import os"], "os.remove(x)\nos = 1"));
     assert!(!after(&["import pathlib"], "p.rename('x')"));
+    // A cell that ended before, or whose branch was not taken, has set nothing.
+    let import = "from subprocess import run as g";
+    let act = "g(['touch', 'x'])";
+    for between in [
+        "int('x')\ndef g(*a):\n    return 1",
+        "if False:\n    def g(*a):\n        return 1",
+        "if False:\n    from math import sqrt as g",
+        "def f():\n    from math import sqrt as g\n    return g(4)",
+        "for g in []:\n    pass",
+    ] {
+        assert!(!after(&[import, between], act), "{between}");
+        // Within one cell, nothing runs after what ends it.
+        let is_sure = between.starts_with("int");
+        assert_eq!(after(&[import], &format!("{between}\n{act}")), is_sure, "{between}");
+    }
+    let text = "f = 'to_pickle'\nimport pandas as pd\ndf = pd.DataFrame()";
+    let branch = "if False:\n    def f(x):\n        return x\n";
+    assert!(!after(&[text], &format!("{branch}df.agg(f)")));
+    assert!(!after(&[text, branch], "df.agg(f)"));
+    // The controls: it surely stands there, or is what it was.
+    assert!(after(&[text], "def f(x):\n    return x\ndf.agg(f)"));
+    assert!(after(&["import pandas as pd", "import pandas as pd"], "pd.DataFrame()"));
+    assert!(after(&[text, "df = df.dropna()", "df = df.head()"], "df.describe()"));
+    let own = "def g(x):\n    return x";
+    assert!(after(&[text, own, own], "df.apply(g)"));
+    let read = "df = pd.read_csv(path)";
+    assert!(after(&[text, "path = 'a.csv'", "path = 'b.csv'"], read));
+    assert!(after(&[text, "path = 'a.csv'"], &format!("path = 'c.csv'\n{read}")));
+}
+
+/// A command is the script's own function only where that is surely defined.
+#[test]
+fn a_function_of_the_shell_counts_where_it_surely_is_one() {
+    let shell = language("shell");
+    let after = |cells: &[&str], code: &str| {
+        let none = AddedRules::default();
+        let past = cells
+            .iter()
+            .fold(Past::default(), |past, cell| analyze_after(&none, &past, &shell, cell).1);
+        analyze_after(&none, &past, &shell, code).0.is_understood()
+    };
+    for code in [
+        "linux64 touch x\nlinux64() { :; }",
+        "linux64() { :; } &\nlinux64 touch x",
+        "f() { linux64 touch x; }\nf\nlinux64() { :; }",
+        "if true; then linux64() { :; }; fi\nlinux64 touch x",
+        "true && linux64() { :; }\nlinux64 touch x",
+        "(linux64() { :; })\nlinux64 touch x",
+    ] {
+        assert!(!after(&[], code), "{code}");
+    }
+    for cell in [
+        "return 0; linux64() { :; }",
+        "set -u; echo $nope; linux64() { :; }",
+        "x=$(nope)\nlinux64() { :; }",
+    ] {
+        assert!(!after(&[cell], "linux64 touch x"), "{cell}");
+    }
+    // The controls.
+    assert!(after(&[], "greet() { echo hi; }\ngreet"));
+    assert!(after(&[], "x=1\nmain() { helper; }\nhelper() { echo hi; }\nmain"));
+    assert!(!after(&[], "main() { late; }\necho a\nlate() { :; }"));
+    assert!(after(&["greet() { echo hi; }"], "greet"));
+    // Options after the program of `awk` may be files, and `strings` takes some from one.
+    assert!(!after(&[], "awk 1 -v a.csv") && after(&[], "awk 1 a.csv"));
+    assert!(!after(&[], "strings @a.csv"));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 )]
 
 use super::{StrictNames, StrictPast};
-use crate::strict::names::PYTHON;
+use crate::{python::sure, strict::names::PYTHON};
 use ruff_python_ast::{
     Comprehension, Decorator, ExceptHandler, Expr, ExprContext, Identifier, Keyword, Parameters,
     Pattern, Stmt, TypeParams,
@@ -77,6 +77,8 @@ pub(super) struct Bound<'a> {
     /// Whether an item is set whose key is computed.
     pub(super) sets_items: bool,
     pub(super) has: HashSet<&'static str>,
+    /// Names that are set before the cell comes to any use of them.
+    pub(super) sure: HashSet<&'a str>,
     in_class: bool,
     /// How many names are being followed to their values now, one from another.
     following: Cell<usize>,
@@ -91,10 +93,17 @@ const CHAIN: usize = 12;
 const FOLLOWED: usize = 20_000;
 
 impl<'a> Bound<'a> {
-    pub(super) fn of(body: &'a [Stmt], _past: &StrictPast) -> Self {
-        let mut bound = Self::default();
+    pub(super) fn of(body: &'a [Stmt], past: &StrictPast) -> Self {
+        let mut bound = Self { sure: sure::names(body), ..Self::default() };
         for statement in body {
             bound.visit_stmt(statement);
+        }
+        // What an earlier cell has set may still stand there.
+        for (name, count) in &mut bound.counts {
+            let is_alike = bound.functions.contains(name) && past.functions.contains(name);
+            if past.knows(name) && !bound.sure.contains(name.as_str()) && !is_alike {
+                *count += 1;
+            }
         }
         bound
     }
@@ -113,6 +122,7 @@ impl<'a> Bound<'a> {
             has: self.has,
             functions,
             locals,
+            unsure: HashSet::new(),
         }
     }
 

@@ -299,7 +299,14 @@ fn is_plainly_optioned(optioned: &Optioned, program: &str, words: &[ShellWord]) 
                     && (has_scripts || !operands.is_empty())
             }
             "jq" => jq_program(words).is_some_and(is_plain_jq),
-            "awk" => operands.first().is_some_and(|word| word.whole().is_some_and(is_plain_awk)),
+            // After its program, what looks like an option may be a file.
+            "awk" => {
+                let is_option = |word: &&ShellWord| {
+                    word.whole().is_some_and(|text| text.len() > 1 && text.starts_with('-'))
+                };
+                operands.first().is_some_and(|word| word.whole().is_some_and(is_plain_awk))
+                    && !operands.iter().skip(1).any(is_option)
+            }
             "xargs" => {
                 let inner: Vec<_> = operands.iter().map(|word| (*word).clone()).collect();
                 is_plain_inner(&inner)
