@@ -37,6 +37,8 @@ WATCHED |= {"plotly.basedatatypes", "PIL.ImageShow"}
 LISTED = "IPython PIL bs4 dateutil httpx matplotlib mpl_toolkits networkx numpy openpyxl pandas plotly"
 LISTED = {*LISTED.split(), *"polars pytz requests scipy seaborn sklearn statsmodels".split()}
 LISTED |= {"tabulate", "tqdm", "yaml"}
+STANDARD = frozenset(getattr(sys, "stdlib_module_names", ()))
+IMPORTING = {"importlib", "_frozen_importlib", "_frozen_importlib_external", "zipimport"}
 
 # Functions defined from here on look built-ins up in this copy.
 __builtins__ = dict(vars(builtins))
@@ -341,42 +343,43 @@ class Watch:
         return load("imports").find(Watch, name, path, target) if name in WATCHED else None
 
 
-def folder():
-    """The folder where the code runs, if it is there."""
-    try:
-        return getcwd()
-    except OSError:
-        return None
+def is_told(code, name):
+    """Whether a piece of code itself speaks of a module, and was not given its name."""
+    texts = [*code.co_names, *(one for one in code.co_consts if isinstance(one, str))]
+    return any(text.partition(".")[0] == name for text in texts)
 
 
-def is_for_folder():
-    """Whether the code imports, or a file of its folder: told by whoever stands behind the import.
-    Python's own modules and packages try many a name that may not be installed."""
-    frame = sys._getframe(2)
+def is_for_others(name):
+    """Whether a well known package imports, or a module of Python what itself speaks of, and not
+    the code: told by the frames behind it."""
+    frame, is_first = sys._getframe(2), True
     while frame is not None:
-        name = str(frame.f_globals.get("__name__"))
-        if name.partition(".")[0] != "importlib":
-            break
+        root = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if root in LISTED:
+            return True
+        if root == "__main__":
+            return False
+        if root not in IMPORTING:
+            if is_first and root in STANDARD and is_told(frame.f_code, name):
+                return True
+            is_first = False
         frame = frame.f_back
-    if frame is None or name == "__main__":
-        return True
-    file, here = frame.f_globals.get("__file__"), folder()
-    if not isinstance(file, str) or here is None or name.partition(".")[0] in LISTED:
-        return False
-    if not file.startswith("/"):
-        return True
-    return file.startswith(here + "/") and "/site-packages/" not in file[len(here) :]
+    return False
 
 
 class Listed:
-    """Finds well known packages, and what others than the code import, everywhere but in the folder
-    where the code runs."""
+    """Finds well known packages, and what those and Python's own modules import, everywhere but in
+    the folder where the code runs: they try many a name that may not be installed."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if path is not None or (name not in LISTED and is_for_folder()):
+        if path is not None or not (name in LISTED or is_for_others(name)):
             return None
-        here = {"", ".", folder()}
+        here = {"", "."}
+        try:
+            here.add(getcwd())
+        except OSError:
+            pass  # The folder is gone, so nothing is found in it.
         elsewhere = [place for place in sys.path if place not in here]
         for finder in sys.meta_path:
             if finder is Listed or finder is Watch:

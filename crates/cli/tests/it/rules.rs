@@ -257,6 +257,35 @@ fn what_a_known_package_imports_is_not_of_the_folder() {
     scene("import own").chat(&["--yes", "go"]).mentions("HELPER RAN").exits(0);
 }
 
+/// Nor for what Python's own modules try to import.
+#[test]
+fn what_python_itself_imports_is_not_of_the_folder() {
+    let scene = |import: &str| {
+        Scene::new()
+            .file("org/__init__.py", "print('PLANTED' + ' RAN')\n")
+            .file("tzdata/__init__.py", "print('PLANTED' + ' RAN')\n")
+            .file("test_own.py", "import unittest\nprint('PLANTED' + ' RAN')\n")
+            .model_says(&[&cell("python", import), "Done."])
+    };
+    for import in [
+        "import copy",
+        "from dataclasses import dataclass, asdict",
+        "import zoneinfo\nprint(len(zoneinfo.available_timezones()) >= 0)",
+        "from zoneinfo import ZoneInfo\nZoneInfo('No/Where')",
+    ] {
+        scene(import).chat(&["--yes", "go"]).lacks("PLANTED RAN");
+    }
+    // The controls: the code itself imports it, or has Python import it by a name of the code's.
+    for import in [
+        "import org",
+        "import importlib\nimportlib.import_module('org')",
+        "import unittest\nunittest.TestLoader().loadTestsFromName('test_own')",
+        "import unittest\nunittest.TestLoader().discover('.')",
+    ] {
+        scene(import).chat(&["--yes", "go"]).mentions("PLANTED RAN");
+    }
+}
+
 const PAYROLL: &str = "[approval]\nmode = \"auto\"\n\n\
                        [[rule]]\ndecision = \"deny\"\npath = \"payroll/*\"\n";
 
