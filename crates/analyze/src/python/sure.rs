@@ -5,7 +5,7 @@
 //! to speak of the name, since a function that stands before it may be called before.
 
 use ruff_python_ast::{
-    Alias, Expr, Stmt,
+    Alias, Expr, Identifier, Stmt,
     visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt},
 };
 use std::collections::HashSet;
@@ -69,7 +69,7 @@ impl<'a> SourceOrderVisitor<'a> for Spoken<'a> {
             Stmt::ImportFrom(import) => self.0.extend(import.names.iter().map(root)),
             Stmt::FunctionDef(function) => _ = self.0.insert(&function.name),
             Stmt::ClassDef(class) => _ = self.0.insert(&class.name),
-            Stmt::Global(global) => self.0.extend(global.names.iter().map(|name| name.as_str())),
+            Stmt::Global(global) => self.0.extend(global.names.iter().map(Identifier::as_str)),
             _ => {}
         }
         walk_stmt(self, statement);
