@@ -98,7 +98,7 @@ impl<'a> Bound<'a> {
         for statement in body {
             bound.visit_stmt(statement);
         }
-        // What an earlier cell has set may still stand there.
+        // An earlier cell may have set the same name.
         for (name, count) in &mut bound.counts {
             let is_alike = bound.functions.contains(name) && past.functions.contains(name);
             if past.knows(name) && !bound.sure.contains(name.as_str()) && !is_alike {
