@@ -1,5 +1,5 @@
-//! Turns the lists and rules of this crate into JSON, which the program reads many times faster than
-//! the TOML that people write them in.
+//! Turns the lists and rules of this crate into JSON, which the program reads many times faster
+//! than the TOML that people write them in.
 
 #![allow(
     clippy::print_stdout,

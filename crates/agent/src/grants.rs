@@ -37,8 +37,8 @@ pub(crate) fn granted(
 }
 
 /// The folder of a script, or the script alone where that folder is a home or holds one, or where a
-/// link of the work folder leads to it: whoever gave the project has chosen that folder, and not the
-/// person. `None` if code sees it anyway, or may not.
+/// link of the work folder leads to it: whoever gave the project has chosen that folder, and not
+/// the person. `None` if code sees it anyway, or may not.
 pub(crate) fn of_script(
     file: &Path,
     folders: &Folders,

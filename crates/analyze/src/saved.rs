@@ -12,7 +12,8 @@
 //!
 //! # Limits
 //! Names alone are looked at. Code that changes its folder first, in another language than the
-//! shell, writes elsewhere: the sandbox bounds where, and the review names what would run by itself.
+//! shell, writes elsewhere: the sandbox bounds where, and the review names what would run by
+//! itself.
 
 use interpreter_core::autorun;
 use serde::Deserialize;

@@ -6,10 +6,10 @@
 //!
 //! # Mechanism
 //! A second walk over the same tree turns the question round. Code is a closed world: only listed
-//! names can be reached, so every value that it can have is harmless, and may be called and handed on.
-//! Names of modules are resolved by their dotted path; of values, attributes are taken by name. Calls
-//! whose effects the lenient walk finds count only where it surely finds them. Everything else isn't
-//! understood, names of earlier code that wasn't understood included.
+//! names can be reached, so every value that it can have is harmless, and may be called and handed
+//! on. Names of modules are resolved by their dotted path; of values, attributes are taken by name.
+//! Calls whose effects the lenient walk finds count only where it surely finds them. Everything
+//! else isn't understood, names of earlier code that wasn't understood included.
 //!
 //! # Limits
 //! It rests on the lists in `names/`. Code that wasn't understood and was approved nevertheless may
@@ -115,8 +115,8 @@ impl Strict {
         self.unknown.is_empty()
     }
 
-    /// Takes over what the code may have set: it may have ended before, or not have come by. So a name
-    /// that was set before may stand for either, and means only what both mean.
+    /// Takes over what the code may have set: it may have ended before, or not have come by. So a
+    /// name that was set before may stand for either, and means only what both mean.
     pub(crate) fn learn(&mut self, names: StrictNames) {
         let is_clean = self.is_read && self.is_clean();
         let past = &mut self.past;

@@ -1,7 +1,7 @@
 //! Checkpoints: what can be gone back to, and what came back.
 //!
-//! A checkpoint is taken between two cells. It holds the memory of the kernels that can keep it, and
-//! the staged files. The session numbers checkpoints; a higher number is a later one. Each part
+//! A checkpoint is taken between two cells. It holds the memory of the kernels that can keep it,
+//! and the staged files. The session numbers checkpoints; a higher number is a later one. Each part
 //! says for itself whether it was kept, so nothing is promised that cannot be restored.
 
 use crate::Language;
@@ -64,8 +64,8 @@ pub enum FilesCheckpoint {
 pub struct Beside {
     /// Threads beside the one that runs cells; they are not there after a rewind.
     pub threads: u32,
-    /// Open sockets and pipes, and the system's timers and counters. Their other ends, and what is in
-    /// them, are not rewound.
+    /// Open sockets and pipes, and the system's timers and counters. Their other ends, and what is
+    /// in them, are not rewound.
     pub sockets: u32,
     /// Open files, whose positions are shared with later cells.
     pub files: u32,

@@ -9,21 +9,21 @@
 # more, and goes on as the kernel. Only the host's signal counts: a process can send any signal, but
 # not in the name of another.
 #
-# A copy that sleeps must be what the kernel was, whatever later cells do. They run as the same user,
-# so they could open its memory in `/proc` and write there. So a copy is not dumpable, and neither is
-# the kernel for the moment of the fork: there is no time at which one that can be opened is there.
-# Without that it is not copied. A woken copy is dumpable again, as any kernel.
+# A copy that sleeps must be what the kernel was, whatever later cells do. They run as the same
+# user, so they could open its memory in `/proc` and write there. So a copy is not dumpable, and
+# neither is the kernel for the moment of the fork: there is no time at which one that can be opened
+# is there. Without that it is not copied. A woken copy is dumpable again, as any kernel.
 #
 # A fork shares memory that was mapped to be shared, so later cells would change what the copy has.
 # The kernel keeps its contents before the fork, and a copy that was woken puts them back: by then
-# nothing else that shares it is left. Where that cannot be done, as with files that are mapped, there
-# is no copy. To look for such memory takes longer than all the rest that the kernel waits for, so the
-# kernel looks when its memory has changed in size, and now and then; the copy looks every time, and
-# is none if it shares memory that was not kept.
+# nothing else that shares it is left. Where that cannot be done, as with files that are mapped,
+# there is no copy. To look for such memory takes longer than all the rest that the kernel waits
+# for, so the kernel looks when its memory has changed in size, and now and then; the copy looks
+# every time, and is none if it shares memory that was not kept.
 #
 # Not in a copy: threads, the other ends of sockets, what is in pipes and the system's counters,
-# programs that were started. The position in an open file is shared with the kernel. The copy counts
-# them in its claim.
+# programs that were started. The position in an open file is shared with the kernel. The copy
+# counts them in its claim.
 from _signal import SIG_DFL, SIG_SETMASK, SIGCHLD, SIGCONT
 from _signal import getsignal, pthread_sigmask, sigtimedwait, sigwaitinfo, valid_signals
 from os import O_RDONLY, O_RDWR, O_WRONLY, ST_RDONLY, access, close, geteuid, open as open_file

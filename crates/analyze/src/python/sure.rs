@@ -1,8 +1,8 @@
 //! The names that a cell surely sets before it uses them.
 //!
-//! An earlier cell may have set a name to something else. That counts no more after a statement of the
-//! outermost level that sets the name in any case: if it fails, the cell is over. It must be the first
-//! to speak of the name, since a function that stands before it may be called before.
+//! An earlier cell may have set a name to something else. That counts no more after a statement of
+//! the outermost level that sets the name in any case: if it fails, the cell is over. It must be
+//! the first to speak of the name, since a function that stands before it may be called before.
 
 use ruff_python_ast::{
     Alias, Expr, Identifier, Stmt,

@@ -1,8 +1,8 @@
 //! The folder that a script goes to: `cd`, `pushd`, `popd`.
 //!
 //! A `cd` may fail, so relative names are known after it only as far as `&&` goes. Functions run
-//! whenever they are called, and loops come back: where the folder changes anywhere in a script, names
-//! in them are nobody's.
+//! whenever they are called, and loops come back: where the folder changes anywhere in a script,
+//! names in them are nobody's.
 
 use super::{names::Names, walk::Walk, words};
 use crate::{folder::Folder, literal::Literal};

@@ -1,8 +1,8 @@
 //! Programs that take in the files that they are given, or their names.
 //!
-//! Their options are read as `getopt` reads them, so that none hides a file: a word is a file unless
-//! the table says that it is something else. The strict walk lets these programs pass because
-//! everything that they take in is found here.
+//! Their options are read as `getopt` reads them, so that none hides a file: a word is a file
+//! unless the table says that it is something else. The strict walk lets these programs pass
+//! because everything that they take in is found here.
 
 use super::rules::Reader;
 use crate::{

@@ -1,5 +1,5 @@
-//! Whatever the programs of the shell that may pass take in is found: their files, the names of files,
-//! and the folder that they are called from.
+//! Whatever the programs of the shell that may pass take in is found: their files, the names of
+//! files, and the folder that they are called from.
 
 use super::*;
 use crate::strict::shell::programs::SHELL_FILE;
@@ -50,8 +50,8 @@ fn every_program_that_may_pass_tells_of_its_files() {
     }
 }
 
-/// Commands that may pass and of which no finding tells that they take in `x.txt`: each program with
-/// each option that it may be given, with the file in every place.
+/// Commands that may pass and of which no finding tells that they take in `x.txt`: each program
+/// with each option that it may be given, with the file in every place.
 fn untold() -> Vec<String> {
     let mut all = Vec::new();
     for (program, letters, long) in listed() {

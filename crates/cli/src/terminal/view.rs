@@ -26,8 +26,8 @@ impl View {
         }
     }
 
-    /// Ends the row that is open on a terminal, for somebody else who draws on it. `None` if nothing
-    /// is shown to a person.
+    /// Ends the row that is open on a terminal, for somebody else who draws on it. `None` if
+    /// nothing is shown to a person.
     pub(super) fn leave_terminal(&mut self) -> Option<()> {
         let screen = self.screen()?;
         if screen.is_terminal() {

@@ -5,8 +5,8 @@ use crate::{Body, FilePut, Pick, outline::ApplyOrder};
 /// A wish about the changes of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangesWish {
-    /// Put what was picked, or all, into the person's folder. Numbers of hunks are those of the diff
-    /// that was shown last.
+    /// Put what was picked, or all, into the person's folder. Numbers of hunks are those of the
+    /// diff that was shown last.
     Apply(Vec<Pick>),
     /// Put what was picked of the snapshot of this number, or all of it, into the person's folder.
     /// Nothing if it is no longer the one that was shown last.
@@ -18,8 +18,8 @@ pub enum ChangesWish {
     },
     /// Forget those at and below these paths, or all.
     Discard(Vec<String>),
-    /// Forget those of the snapshot of this number, or what it has at and below these paths. Nothing
-    /// if it is no longer the one that was shown last.
+    /// Forget those of the snapshot of this number, or what it has at and below these paths.
+    /// Nothing if it is no longer the one that was shown last.
     DiscardShown {
         /// The number of the snapshot.
         number: u64,
@@ -39,8 +39,8 @@ pub enum ChangesWish {
 pub enum TurnReach {
     /// Any file.
     All,
-    /// Data alone: if there is a file that may hold code, or that something runs or reads by itself,
-    /// nothing is undone or redone.
+    /// Data alone: if there is a file that may hold code, or that something runs or reads by
+    /// itself, nothing is undone or redone.
     Data,
 }
 

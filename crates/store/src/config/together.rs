@@ -25,7 +25,8 @@ impl Settings {
         self.settle_time();
     }
 
-    /// A run has no more time than its turn, and whoever types the time of a turn means the run too.
+    /// A run has no more time than its turn, and whoever types the time of a turn means the run
+    /// too.
     fn settle_time(&mut self) {
         let typed = |layer| layer == Layer::CommandLine;
         let (turn, wall) = (&self.turn_limit, &self.wall_limit);
@@ -35,8 +36,8 @@ impl Settings {
         }
     }
 
-    /// Nobody is there to end what takes too long, so it ends by itself; unless somebody has said how
-    /// long it may take.
+    /// Nobody is there to end what takes too long, so it ends by itself; unless somebody has said
+    /// how long it may take.
     pub fn bound_unattended(&mut self) {
         let (turn, wall) = (is_said(&self.turn_limit), is_said(&self.wall_limit));
         if !turn {
@@ -51,8 +52,8 @@ impl Settings {
         self.ask_after.value = TimeLimit::None;
     }
 
-    /// After how many seconds the person is asked whether a run may continue. Those who have said how
-    /// long it may take are not asked, unless they have said that too.
+    /// After how many seconds the person is asked whether a run may continue. Those who have said
+    /// how long it may take are not asked, unless they have said that too.
     pub fn asks_after(&self) -> Option<u64> {
         let is_bounded = is_said(&self.wall_limit);
         let asks = !is_bounded || is_said(&self.ask_after);

@@ -6,8 +6,8 @@
 //!
 //! # Mechanism
 //! A shell runs the statements of a script in their order. So a function of the outermost level is
-//! there for every later statement, and for the functions that can't be called before it. Later cells
-//! have it only if nothing stood before it that could have kept the shell from reaching it.
+//! there for every later statement, and for the functions that can't be called before it. Later
+//! cells have it only if nothing stood before it that could have kept the shell from reaching it.
 
 use shuck_ast::{Command, File, Stmt, StmtTerminator};
 use std::{

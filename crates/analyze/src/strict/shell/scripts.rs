@@ -78,7 +78,8 @@ pub(super) fn is_plain_awk(program: &str) -> bool {
         && !writes
 }
 
-/// Whether a program of `jq` takes in no file but those that are named beside it, nor the environment.
+/// Whether a program of `jq` takes in no file but those that are named beside it, nor the
+/// environment.
 pub(super) fn is_plain_jq(program: &str) -> bool {
     let words = ["import", "include", "modulemeta", "env", "ENV", "get_search_list"];
     !program
